@@ -1,0 +1,1 @@
+"""The HTTP face: FastAPI on uvicorn. No torch in this process."""

@@ -1,0 +1,1 @@
+"""Who runs when: requests, blocks, prefix cache, scheduler. Plain Python over ints."""

@@ -1,0 +1,1 @@
+"""Structured decisions: question types, prompts, labels, answers. No torch here: the server imports this."""

@@ -1,0 +1,27 @@
+"""What the runner asks of a model file. The table of architectures is in `__init__.py`."""
+
+from collections.abc import Iterable
+from typing import Protocol
+
+import torch
+
+from appliance.engine.checkpoint.config import ModelConfig
+from appliance.engine.layers.attention import AttentionContext
+
+
+class Model(Protocol):
+    """Constructed as `cls(config, dtype)` with empty weights; `load` fills them exactly once."""
+
+    config: ModelConfig
+
+    def load(self, weights: Iterable[tuple[str, torch.Tensor]]) -> None:
+        """(Hugging Face tensor name, tensor) pairs in any order; ValueError names missing and unknown tensors."""
+        ...
+
+    def forward(self, input_ids: torch.Tensor, positions: torch.Tensor, context: AttentionContext) -> torch.Tensor:
+        """int64 [T], int64 [T] -> final hidden states [T, hidden_size] after the last norm."""
+        ...
+
+    def logits(self, hidden: torch.Tensor) -> torch.Tensor:
+        """[R, hidden_size] -> float32 [R, vocab_size]."""
+        ...

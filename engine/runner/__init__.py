@@ -1,0 +1,1 @@
+"""From scheduled requests to tensors, through the model, to sampled tokens."""
