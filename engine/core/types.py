@@ -1,0 +1,64 @@
+"""What the scheduler and the runner say to each other each step. Ints only."""
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from appliance.engine.protocol import SamplingParams, TokenLogprobs
+
+
+@dataclass(frozen=True)
+class SlotStart:
+    """What a slot is filled with when a request is admitted, and again when it resumes after preemption."""
+
+    request_id: str
+    token_ids: list[int]
+    """Prompt, then every token generated so far."""
+    prompt_length: int
+    sampling: SamplingParams
+    fallback_seed: int
+    """Seeds the sampler where the request gave no seed."""
+
+
+@dataclass(frozen=True)
+class ScheduledRequest:
+    """One request's share of one step: tokens [num_computed, num_computed + num_tokens) of its sequence."""
+
+    slot: int
+    """Row the request owns from admission to its end, in [0, max_sequences)."""
+    num_computed: int
+    """Tokens whose KV is in the cache before this step."""
+    num_tokens: int
+    block_table: list[int]
+    """Blocks that cover num_computed + num_tokens tokens, in order."""
+    samples: bool
+    """The share reaches the end of the known tokens: a new token is wanted."""
+    start: SlotStart | None = None
+    """Set when the slot is (re)filled in this step."""
+
+    def __post_init__(self) -> None:
+        assert self.slot >= 0 and self.num_computed >= 0 and self.num_tokens > 0
+
+
+@dataclass(frozen=True)
+class StepOutput:
+    """What the step produced for one scheduled request, in the order of the schedule."""
+
+    slot: int
+    token_ids: list[int] = field(default_factory=list)
+    """Empty for a prefill chunk that does not reach the end."""
+    logprobs: list[TokenLogprobs] | None = None
+    """One per token id, where the request asked for log-probabilities."""
+    prompt_logprobs: list[TokenLogprobs] | None = None
+    """For prompt tokens [num_computed + 1, num_computed + num_tokens + 1) of the prompt, where asked."""
+
+
+class Runner(Protocol):
+    """The scheduler's side of the tensor half; `appliance.engine.runner.runner.PagedRunner` is the real one, tests use fakes."""
+
+    def step(self, scheduled: list[ScheduledRequest]) -> list[StepOutput]:
+        """Runs one forward pass. Decodes (num_tokens == 1, samples) come first in `scheduled`."""
+        ...
+
+    def free(self, slot: int) -> None:
+        """The request left; its row may be filled again."""
+        ...
