@@ -69,7 +69,7 @@ def boot(
     arguments: tuple[str, ...] = (),
     environment: Mapping[str, str] | None = None,
 ) -> Iterator[Running]:
-    """Writes `profile` into `folder`, boots it on a free port of 127.0.0.1, ends it (and so its children) at the end."""
+    """Writes `profile` into `folder`, boots it on a free port of 127.0.0.1, ends it and its children afterwards."""
     path = folder / "profile.yaml"
     path.write_text(profile)
     command = [sys.executable, "-m", "appliance", "up", str(path), "--state-dir", str(folder / "state")]

@@ -1,14 +1,15 @@
 """Random-weight checkpoints of any architecture Transformers knows, small enough to make in a second.
 
-The folder holds config.json, safetensors, a byte-level BPE tokenizer trained here and a chat template. `yes`, `no`, every
-letter and every digit are single tokens after the generation prompt, so that decisions can be asked of these models.
+The folder holds config.json, safetensors, a byte-level BPE tokenizer trained here and a chat template. `yes`, `no`,
+every letter and every digit are single tokens after the generation prompt, so that these models can decide.
 """
 
 from pathlib import Path
 from typing import Any
 
 WORDS = (
-    "yes no the customer says that order number was paid but never arrived please answer with the letter of one option only "
+    "yes no the customer says that order number was paid but never arrived please answer "
+    "with the letter of one option only "
     "a paged cache keeps blocks of tokens for every request and the scheduler fills one budget each step "
     "river mountain window forest silver engine kernel profile reload decision question state system user assistant"
 )
@@ -40,7 +41,7 @@ ARCHITECTURES: dict[str, tuple[str, str, dict[str, Any]]] = {
             "sliding_window": 32,
             "layer_types": ["sliding_attention", "full_attention", "sliding_attention"],
             "query_pre_attn_scalar": 24,
-            "initializer_range": 0.05,
+            "initializer_range": 0.02,
         },
     ),
 }
@@ -67,7 +68,9 @@ def make_tokenizer(folder: Path) -> Any:
     return wrapped
 
 
-def make_model(folder: Path, architecture: str = "llama", dtype: str = "float32", seed: int = 0, **overrides: Any) -> Path:
+def make_model(
+    folder: Path, architecture: str = "llama", dtype: str = "float32", seed: int = 0, **overrides: Any
+) -> Path:
     """Writes one checkpoint. `overrides` are fields of the Transformers config; biases and norms are random too."""
     import torch
     import transformers
