@@ -1,0 +1,34 @@
+"""The bytes of the paged KV cache: one tensor a layer, addressed by block and by slot (block * block_tokens + offset)."""
+
+import torch
+
+from appliance.kernels.kv.base import KVFormat
+
+
+class KVPool:
+    """uint8 [num_blocks, block_tokens, kv_heads, content_bytes] per layer. What the bytes mean is the format's business."""
+
+    def __init__(
+        self, kv_format: KVFormat, num_layers: int, num_blocks: int, block_tokens: int, num_kv_heads: int, head_dim: int
+    ) -> None:
+        self.format = kv_format
+        self.block_tokens = block_tokens
+        self.head_dim = head_dim
+        shape = (num_blocks, block_tokens, num_kv_heads, kv_format.content_bytes(head_dim))
+        self.layers = [torch.empty(shape, dtype=torch.uint8) for _ in range(num_layers)]
+
+    def store(self, layer: int, slot_mapping: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> None:
+        """key, value [T, kv_heads, head_dim] to the T slots of `slot_mapping` (int64)."""
+        slots = self.layers[layer].flatten(0, 1)
+        slots.index_copy_(0, slot_mapping, self.format.encode(key, value))
+
+    def gather(self, layer: int, blocks: torch.Tensor, dtype: torch.dtype) -> tuple[torch.Tensor, torch.Tensor]:
+        """int64 [S, B] block ids -> key, value [S, kv_heads, B * block_tokens, head_dim] (strided views of one copy)."""
+        pool = self.layers[layer]
+        content = pool.index_select(0, blocks.flatten()).view(blocks.shape[0], -1, *pool.shape[2:])
+        key, value = self.format.decode(content, self.head_dim, dtype)
+        return key.transpose(1, 2), value.transpose(1, 2)
+
+    @property
+    def nbytes(self) -> int:
+        return sum(layer.nbytes for layer in self.layers)
