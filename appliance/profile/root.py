@@ -1,0 +1,49 @@
+"""The profile: everything an operator decides, one section per file beside this one."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from .endpoints import Endpoints
+from .engine import Engine
+from .gitops import GitOps
+from .hardware import Hardware
+from .kv_cache import KVCache
+from .limits import Limits
+from .model import Model
+from .observability import Observability
+from .parallelism import Parallelism
+from .parsers import Parsers
+from .reload import Reload
+from .security import Security
+from .setting import Section, section, setting
+
+
+class Profile(Section):
+    schema_: Literal[1] = setting(
+        alias="schema", description="Version of the profile's own format; 1 is the only one.", reload="engine"
+    )
+    name: str = setting(
+        description="Name of the appliance in status, metrics and logs.",
+        reload="live",
+        pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$",
+    )
+    release: str = setting(
+        description='Engine semantics the profile is written for, as a quoted string: "0.32".',
+        reload="engine",
+        pattern=r"^\d+\.\d+$",
+    )
+    model: Model = Field(description="Which weights, under which names.")
+    hardware: Hardware = section(Hardware, description="What of the machine the engine may use.")
+    kv_cache: KVCache = section(KVCache, description="How keys and values of past tokens are kept.")
+    parallelism: Parallelism = section(Parallelism, description="Spreading the work over devices and machines.")
+    engine: Engine = section(Engine, description="How requests become batches.")
+    endpoints: Endpoints = section(Endpoints, description="What the server answers.")
+    parsers: Parsers = section(Parsers, description="Tool calls and reasoning in the model's output.")
+    limits: Limits = section(Limits, description="What requests may ask for.")
+    security: Security = section(Security, description="Who may reach the server, and what it may reach.")
+    reload: Reload = section(Reload, description="How edits of the profile take effect.")
+    gitops: Annotated[GitOps, Field(description="Following a git repository.")] | None = setting(
+        None, description="Follow the profile in a git repository; null: the local file only.", reload="live"
+    )
+    observability: Observability = section(Observability, description="Logs.")
