@@ -30,10 +30,11 @@ STORAGE_TYPES: dict[str, StorageType] = {
 
 @dataclass(frozen=True, slots=True)
 class TensorInfo:
-    """`dtype` names a STORAGE_TYPES entry; `shape` in torch's order, also for GGUF; `offset` in bytes from the file's start."""
+    """`shape` is in torch's order, also for GGUF; `offset` counts bytes from the file's start."""
 
     name: str
     dtype: str
+    """A name of STORAGE_TYPES."""
     shape: tuple[int, ...]
     file: str
     offset: int

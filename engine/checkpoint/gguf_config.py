@@ -165,7 +165,7 @@ def _llama3_rope(path: str, tensor: TensorInfo, theta: float, head_dim: int) -> 
 
 def llama3_divisor(index: int, theta: float, head_dim: int, factor: float) -> float:
     """By how much llama3 scaling divides frequency `index` of `head_dim // 2`."""
-    turns = LLAMA3_ORIGINAL / (2 * math.pi * theta ** (2 * index / head_dim))
+    turns = LLAMA3_ORIGINAL / (2 * math.pi * math.pow(theta, 2 * index / head_dim))
     if turns > LLAMA3_HIGH:
         return 1.0
     if turns < LLAMA3_LOW:

@@ -2,7 +2,7 @@
 
 from math import prod
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from .dtypes import STORAGE_TYPES, TensorInfo
 from .errors import CheckpointError
@@ -118,7 +118,7 @@ def _tensor(path: str, name: str, entry: Any, start: int) -> TensorInfo:
     return TensorInfo(name, dtype, tuple(shape), path, start + offsets[0], nbytes)
 
 
-def _sizes(value: Any) -> bool:
+def _sizes(value: Any) -> TypeGuard[list[int]]:
     return (
         isinstance(value, list) and len(value) <= 8 and all(type(item) is int and 0 <= item < 2**63 for item in value)
     )

@@ -61,7 +61,7 @@ def architecture(path: str) -> Architecture:
     fields = Fields(str(place / "config.json"), read_json(place / "config.json"))
     names = architectures(fields)
     name = next((name for name in names if name in BORDERS), names[0] if names else "")
-    task = next((task for ending, task in ENDINGS.items() if name.endswith(ending)), "unknown")
+    task: Task = next((task for ending, task in ENDINGS.items() if name.endswith(ending)), "unknown")
     if task == "generate" and _pools(place):
         task = "embed"
     return Architecture(name, task, name in BORDERS)
