@@ -22,10 +22,19 @@ class KVPool:
         slots = self.layers[layer].flatten(0, 1)
         slots.index_copy_(0, slot_mapping, self.format.encode(key, value))
 
-    def gather(self, layer: int, blocks: torch.Tensor, dtype: torch.dtype) -> tuple[torch.Tensor, torch.Tensor]:
-        """int64 [S, B] block ids -> key, value [S, kv_heads, B * block_tokens, head_dim] (strided views of one copy)."""
+    def gather(
+        self, layer: int, blocks: torch.Tensor, dtype: torch.dtype, hidden: torch.Tensor | None = None
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """int64 [S, B] block ids -> key, value [S, kv_heads, B * block_tokens, head_dim] (strided views of one copy).
+
+        `hidden`: int64 positions of the S * B * block_tokens that nobody may see. They are zeroed, since a block may hold
+        another request's NaN, which no mask keeps out of a weighted sum.
+        """
         pool = self.layers[layer]
-        content = pool.index_select(0, blocks.flatten()).view(blocks.shape[0], -1, *pool.shape[2:])
+        content = pool.index_select(0, blocks.flatten())
+        if hidden is not None:
+            content.flatten(0, 1).index_fill_(0, hidden, 0)
+        content = content.view(blocks.shape[0], -1, *pool.shape[2:])
         key, value = self.format.decode(content, self.head_dim, dtype)
         return key.transpose(1, 2), value.transpose(1, 2)
 

@@ -21,6 +21,8 @@ class _Decode:
     blocks: torch.Tensor
     mask: torch.Tensor | None
     """[S, 1, 1, L] added to the scores."""
+    hidden: torch.Tensor | None
+    """int64: the masked positions of the S * L gathered ones."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,7 @@ class PagedAttention:
     ) -> None:
         count = len(group.blocks)
         rows = query[:count] if group.rows is None else query[group.rows]
-        keys, values = self._pool.gather(layer, group.blocks, self._dtype)
+        keys, values = self._pool.gather(layer, group.blocks, self._dtype, group.hidden)
         grouped = rows.unflatten(1, (keys.shape[1], -1))
         attended = _attention(grouped, keys, values, group.mask, scale, softcap).reshape(rows.shape)
         if group.rows is None:
@@ -120,14 +122,15 @@ class PagedAttention:
         for group in groups:
             blocks = torch.tensor(group.blocks)
             width = blocks.shape[1] * self._pool.block_tokens
-            mask = None
+            mask = hidden_positions = None
             if not group.uniform or group.end[0] != width:
                 positions = torch.arange(width)
                 first, end = torch.tensor(group.first).unsqueeze(1), torch.tensor(group.end).unsqueeze(1)
                 hidden = (positions < first) | (positions >= end)
                 mask = torch.zeros(hidden.shape, dtype=self._dtype).masked_fill_(hidden, -torch.inf)[:, None, None]
+                hidden_positions = hidden.flatten().nonzero().squeeze(1)
             rows = None if group.rows == list(range(count)) else torch.tensor(group.rows)
-            plans.append(_Decode(rows, blocks, mask))
+            plans.append(_Decode(rows, blocks, mask, hidden_positions))
         return plans
 
     def _plan_prefills(self, window: int | None) -> list[_Prefill]:

@@ -11,7 +11,7 @@ from appliance.engine.runner.build_batch import build_batch
 from appliance.engine.runner.kv_pool import KVPool
 from appliance.engine.runner.paged_attention import PagedAttention
 from appliance.engine.runner.slots import Slot
-from appliance.engine.sampling.logprobs import token_logprobs, wants_logprobs
+from appliance.engine.sampling.logprobs import Wanted, token_logprobs, wanted_of
 from appliance.engine.sampling.sampler import sample
 from appliance.kernels.kv import kv_format
 
@@ -50,42 +50,49 @@ class PagedRunner:
         self._slots.pop(slot, None)
 
     def _outputs(self, scheduled: list[ScheduledRequest], batch: Batch, logits: torch.Tensor) -> list[StepOutput]:
-        rows_of_share = self._split_rows(scheduled, batch)
+        rows_of_share = _split_rows(batch)
         sampling = [index for index, request in enumerate(scheduled) if request.samples]
         slots = [self._slots[scheduled[index].slot] for index in sampling]
         last_rows = [rows_of_share[index].stop - 1 for index in sampling]
         own = logits if last_rows == list(range(len(logits))) else logits[last_rows]
-        tokens = dict(zip(sampling, sample(own, slots, self._model.config.eos_token_ids), strict=True))
+        chosen = sample(own, slots, self._model.config.eos_token_ids)
+        reports = _reports(own, chosen, slots)
+        tokens = dict(zip(sampling, zip(chosen, reports, strict=True), strict=True))
         outputs = []
         for index, request in enumerate(scheduled):
             slot = self._slots[request.slot]
-            rows = rows_of_share[index]
-            prompt = self._prompt_logprobs(request, slot, logits[rows])
+            prompt = _prompt_logprobs(request, slot, logits[rows_of_share[index]])
             if index not in tokens:
                 outputs.append(StepOutput(request.slot, prompt_logprobs=prompt))
                 continue
-            token = tokens[index]
-            reported = None
-            if wants_logprobs(slot.sampling):
-                asked = slot.sampling
-                reported = token_logprobs(
-                    logits[rows.stop - 1 : rows.stop], [token], asked.logprobs or 0, asked.logprob_token_ids
-                )
+            token, report = tokens[index]
             slot.append(token)
-            outputs.append(StepOutput(request.slot, [token], reported, prompt))
+            outputs.append(StepOutput(request.slot, [token], [report] if report else None, prompt))
         return outputs
 
-    def _split_rows(self, scheduled: list[ScheduledRequest], batch: Batch) -> list[slice]:
-        """Which rows of the logits belong to each share; they lie in the order of the schedule."""
-        starts = torch.searchsorted(batch.sample_rows, torch.tensor(batch.query_starts)).tolist()
-        return [slice(starts[index], starts[index + 1]) for index in range(len(scheduled))]
 
-    @staticmethod
-    def _prompt_logprobs(request: ScheduledRequest, slot: Slot, logits: torch.Tensor) -> list[TokenLogprobs] | None:
-        if slot.sampling.prompt_logprobs is None or request.num_computed >= slot.prompt_length:
-            return None
-        following = slot.token_ids[request.num_computed + 1 : request.num_computed + request.num_tokens + 1]
-        following = following[: slot.prompt_length - request.num_computed - 1]
-        if not following:
-            return []
-        return token_logprobs(logits[: len(following)], following, slot.sampling.prompt_logprobs)
+def _split_rows(batch: Batch) -> list[slice]:
+    """Which rows of the logits belong to each share; they lie in the order of the schedule."""
+    starts = torch.searchsorted(batch.sample_rows, torch.tensor(batch.query_starts)).tolist()
+    return [slice(starts[index], starts[index + 1]) for index in range(len(starts) - 1)]
+
+
+def _reports(logits: torch.Tensor, chosen: list[int], slots: list[Slot]) -> list[TokenLogprobs | None]:
+    """The log-probabilities of the rows whose requests asked for them, all in one go."""
+    reports: list[TokenLogprobs | None] = [None] * len(slots)
+    wishes = [(row, wish) for row, slot in enumerate(slots) if (wish := wanted_of(slot.sampling)) is not None]
+    rows = [row for row, _ in wishes]
+    asked = logits if len(rows) == len(slots) else logits[rows]
+    made = token_logprobs(asked, [chosen[row] for row in rows], [wish for _, wish in wishes])
+    for row, report in zip(rows, made, strict=True):
+        reports[row] = report
+    return reports
+
+
+def _prompt_logprobs(request: ScheduledRequest, slot: Slot, logits: torch.Tensor) -> list[TokenLogprobs] | None:
+    top = slot.sampling.prompt_logprobs
+    if top is None or request.num_computed >= slot.prompt_length:
+        return None
+    first = request.num_computed + 1
+    following = slot.token_ids[first : min(first + request.num_tokens, slot.prompt_length)]
+    return token_logprobs(logits[: len(following)], following, [Wanted(top)] * len(following))
