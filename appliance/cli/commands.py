@@ -1,0 +1,28 @@
+"""The table of commands. A new one is a module beside this file with one typer function, and a line here."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Command:
+    target: str
+    """module:function inside this package."""
+    help: str
+
+    def load(self) -> Callable[..., Any]:
+        module, function = self.target.split(":")
+        loaded: Callable[..., Any] = getattr(import_module(f".{module}", __package__), function)
+        return loaded
+
+
+COMMANDS: dict[str, Command] = {
+    "validate": Command("validate:validate", "Check profiles, line by line, without starting anything."),
+    "plan": Command("plan:plan", "Show what a profile becomes on a machine, and why."),
+    "up": Command("up:up", "Boot the appliance and stay in the foreground."),
+    "pull": Command("pull:pull", "Fetch and verify a profile's model."),
+    "explain": Command("explain:explain", "Print the page of a code (AP0101) or of a field (kv_cache.dtype)."),
+    "schema": Command("schema:schema", "Print the JSON Schema that editors complete from."),
+}
