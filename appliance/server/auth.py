@@ -1,0 +1,64 @@
+"""API keys: read once from environment or file, kept only as SHA-256, compared in constant time.
+
+Every path needs a key but the open ones, also paths that lead nowhere: 401 comes before 404.
+"""
+
+import hashlib
+import hmac
+import os
+from pathlib import Path
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from appliance.server.errors import ApiError
+
+
+class KeyMissing(Exception):
+    """A configured key has no value: serving without it would leave the door open."""
+
+
+def read_keys(references: tuple[dict[str, str], ...]) -> tuple[bytes, ...]:
+    """SHA-256 digest per key of `{"env": NAME}` or `{"file": PATH}`; raises KeyMissing."""
+    return tuple(hashlib.sha256(_read(reference).encode()).digest() for reference in references)
+
+
+def _read(reference: dict[str, str]) -> str:
+    if "env" in reference:
+        where = f"environment variable {reference['env']}"
+        key = os.environ.get(reference["env"], "").strip()
+    else:
+        where = f"file {reference['file']}"
+        try:
+            key = Path(reference["file"]).read_text().strip()
+        except (OSError, UnicodeDecodeError) as error:
+            raise KeyMissing(f"security.api_keys: {where} cannot be read: {error}") from None
+    if not key:
+        raise KeyMissing(f"security.api_keys: {where} is empty or not set")
+    return key
+
+
+class KeyGuard:
+    """ASGI middleware. `open_paths` are exact paths that need no key."""
+
+    def __init__(self, app: ASGIApp, digests: tuple[bytes, ...], open_paths: frozenset[str]) -> None:
+        self.app = app
+        self.digests = digests
+        self.open_paths = open_paths
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        guarded = scope["type"] != "lifespan" and scope.get("path") not in self.open_paths
+        if not guarded or not self.digests or self._admits(scope):
+            await self.app(scope, receive, send)
+            return
+        refusal = ApiError(401, "a valid API key is needed: Authorization: Bearer KEY")
+        refusal.headers["WWW-Authenticate"] = "Bearer"
+        await refusal.response()(scope, receive, send)
+
+    def _admits(self, scope: Scope) -> bool:
+        for name, value in scope["headers"]:
+            scheme, _, key = value.partition(b" ")
+            if name == b"authorization" and scheme.lower() == b"bearer":
+                given = hashlib.sha256(key.strip()).digest()
+                # every key is compared, so that time tells nothing about which one matched
+                return sum(hmac.compare_digest(given, digest) for digest in self.digests) > 0
+        return False

@@ -1,0 +1,65 @@
+"""Reading a request's JSON within the limits: bytes while they arrive, encoding, syntax, nesting."""
+
+from typing import Any
+
+import msgspec
+from starlette.requests import Request
+
+from appliance.server.config import ServerConfig
+from appliance.server.errors import ApiError, bad_request
+
+ENVELOPE_DEPTH = 16
+"""Levels a body may nest above the schema it carries."""
+
+
+async def read_bytes(request: Request, limit: int) -> bytes:
+    """The body; raises ApiError 413 as soon as it passes `limit` bytes, whatever Content-Length said."""
+    too_large = ApiError(413, f"the body is over the limit of {limit} bytes", headers={"Connection": "close"})
+    declared = request.headers.get("content-length", "")
+    if declared.isdigit() and int(declared) > limit:
+        raise too_large
+    chunks: list[bytes] = []
+    size = 0
+    async for chunk in request.stream():
+        size += len(chunk)
+        if size > limit:
+            raise too_large
+        chunks.append(chunk)
+    return b"".join(chunks)
+
+
+async def read_json(request: Request, config: ServerConfig) -> dict[str, Any]:
+    """The body as a JSON object; raises ApiError 400, 413 or 415."""
+    media_type = request.headers.get("content-type", "application/json").split(";")[0].strip().lower()
+    if media_type != "application/json" and not media_type.endswith("+json"):
+        raise ApiError(415, f'content-type must be application/json, got "{media_type[:80]}"')
+    raw = await read_bytes(request, config.body_bytes)
+    try:
+        raw.decode()
+        value = msgspec.json.decode(raw)
+    except UnicodeDecodeError as error:
+        raise bad_request(f"the body is not UTF-8: byte {error.start} is 0x{raw[error.start]:02x}") from None
+    except RecursionError:
+        raise bad_request("the body is nested too deeply") from None
+    except (msgspec.DecodeError, msgspec.ValidationError) as error:
+        raise bad_request(f"the body is not valid JSON: {error}") from None
+    if not isinstance(value, dict):
+        raise bad_request("the body must be a JSON object")
+    check_depth(value, config.schema_depth + ENVELOPE_DEPTH, None)
+    return value
+
+
+def check_depth(value: Any, limit: int, param: str | None) -> None:
+    """Raises ApiError 400 when objects and lists nest more than `limit` levels."""
+    level = [value] if isinstance(value, dict | list) else []
+    depth = 0
+    while level:
+        depth += 1
+        if depth > limit:
+            raise bad_request(f"{param or 'the body'} nests deeper than {limit} levels", param)
+        level = [
+            child
+            for node in level
+            for child in (node.values() if isinstance(node, dict) else node)
+            if isinstance(child, dict | list)
+        ]

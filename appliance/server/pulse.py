@@ -1,0 +1,58 @@
+"""Watches that the engine's steps move while requests wait, and turns its reports into the tokens-per-step histogram."""
+
+import asyncio
+import time
+
+from appliance.engine.client import EngineClient
+from appliance.engine.protocol import Stats
+from appliance.server.admission import Admission
+from appliance.server.metrics import Metrics
+
+POLL_SECONDS = 0.1
+STALL_SECONDS = 120.0
+"""No step has ended for this long although requests wait: the engine hangs. A saturated engine still ends steps."""
+STEPS_OBSERVED = 1000
+"""Most steps of one report that enter the histogram."""
+
+
+class Pulse:
+    def __init__(self, engine: EngineClient, admission: Admission, metrics: Metrics) -> None:
+        self._engine = engine
+        self._admission = admission
+        self._metrics = metrics
+        self._seen: Stats | None = None
+        self._moved = time.monotonic()
+        self._was_up = False
+
+    def verdict(self) -> tuple[bool, str]:
+        """(alive, why). Not alive = was up and is gone, or hangs; a first boot is alive."""
+        if self._engine.ready is None:
+            if self._was_up:
+                return False, f"the engine died and is not back: {self._engine.reason}"
+            return True, "the engine is booting"
+        stalled = time.monotonic() - self._moved
+        if stalled > STALL_SECONDS:
+            return False, f"requests wait and the engine has ended no step for {stalled:.0f} s"
+        return True, "the engine runs"
+
+    async def watch(self) -> None:
+        while True:
+            self._look()
+            await asyncio.sleep(POLL_SECONDS)
+
+    def _look(self) -> None:
+        self._was_up = self._was_up or self._engine.ready is not None
+        stats, before = self._engine.stats, self._seen
+        if stats is not before:
+            self._seen = stats
+            if stats and before and stats.steps > before.steps:
+                self._observe(stats, before)
+        steps_moved = stats is not None and (before is None or stats.steps != before.steps)
+        if steps_moved or not self._admission.requests or self._engine.ready is None:
+            self._moved = time.monotonic()
+
+    def _observe(self, stats: Stats, before: Stats) -> None:
+        steps = stats.steps - before.steps
+        tokens = stats.prompt_tokens + stats.generation_tokens - before.prompt_tokens - before.generation_tokens
+        for _ in range(min(steps, STEPS_OBSERVED)):
+            self._metrics.step_tokens.observe(max(0, tokens) / steps)
