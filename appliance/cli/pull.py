@@ -1,0 +1,17 @@
+"""`appliance pull FILE`: fetch and verify a profile's model."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def pull(file: Annotated[Path, typer.Argument(help="The profile.", show_default=False)]) -> None:
+    """Fetch and verify the model that a profile names, with a progress bar; nothing happens when it is here already."""
+    from appliance.cli.progress import progress
+    from appliance.source import resolve
+    from appliance.supervise.road import read_profile
+
+    checked = read_profile(file)
+    found = resolve(checked.profile.model, True, progress(), file.parent, checked.position("model.source"))
+    typer.echo(f"{found.origin}\n  {found.path}" + (f"\n  sha256 {found.sha256} verified" if found.sha256 else ""))

@@ -1,0 +1,49 @@
+"""Model sources: the text in a profile -> a model on this machine, verified."""
+
+from pathlib import Path
+from typing import Protocol
+
+from appliance.diagnostics import Position
+from appliance.source.base import Meter, ModelSource, Progress, ResolvedSource, Want
+from appliance.source.parse import parse
+from appliance.source.silent import Silent
+
+__all__ = ["Meter", "ModelSource", "Progress", "ResolvedSource", "Want", "fetch", "parse", "resolve"]
+
+
+class ModelSection(Protocol):
+    """The part of a profile's `model` section that counts here."""
+
+    @property
+    def source(self) -> str: ...
+
+    @property
+    def sha256(self) -> str | None: ...
+
+
+def resolve(
+    model: ModelSection,
+    download: bool = False,
+    progress: Progress | None = None,
+    base: Path | None = None,
+    position: Position | None = None,
+) -> ResolvedSource:
+    """The model on this machine, fetched first when `download`; ApplianceError (AP05xx) when it cannot be had.
+
+    Relative paths start at `base` (the profile's folder); `position` is that of `model.source` in the profile.
+    """
+    return fetch(model.source, model.sha256, download, progress, base, position)
+
+
+def fetch(
+    source: str,
+    sha256: str | None = None,
+    download: bool = True,
+    progress: Progress | None = None,
+    base: Path | None = None,
+    position: Position | None = None,
+) -> ResolvedSource:
+    """`resolve` for a source that stands in no profile."""
+    where = position or Position(source)
+    want = Want(sha256, download, progress or Silent(), base or Path.cwd(), where)
+    return parse(source, where).resolve(want)
