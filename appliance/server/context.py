@@ -1,5 +1,6 @@
 """What every endpoint is handed: settings, the engine, the tokenizer, and the counters they share."""
 
+import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from appliance.server.generation import Generation
 
 if TYPE_CHECKING:
     from appliance.server.metrics import Metrics
+    from appliance.server.pulse import Pulse
     from appliance.server.readiness import Readiness
 
 
@@ -23,7 +25,10 @@ class Context:
     tokenizer: Tokenizer
     admission: Admission
     metrics: "Metrics"
+    pulse: "Pulse"
     readiness: "Readiness"
+    created: int = field(default_factory=lambda: int(time.time()))
+    """Unix seconds of this start."""
     draining: bool = False
     active: int = 0
     """HTTP requests being answered, the open routes aside."""

@@ -1,0 +1,97 @@
+"""Builds the ASGI application from the endpoint table: routes, and around them CORS, keys, counting and the access log."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+
+from fastapi import FastAPI
+from starlette.middleware.cors import CORSMiddleware
+from starlette.requests import Request
+from starlette.responses import Response
+
+from appliance import __version__
+from appliance.server import errors
+from appliance.server.auth import KeyGuard
+from appliance.server.body import read_json
+from appliance.server.context import Context
+from appliance.server.endpoints import ENDPOINTS, Endpoint
+from appliance.server.traffic import Traffic
+
+
+CLIENT_LEFT = 499
+
+
+def build_app(context: Context, digests: tuple[bytes, ...]) -> FastAPI:
+    """`digests` are the SHA-256 of the API keys; none = no key is asked for."""
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        async with AsyncExitStack() as stack:
+            await stack.enter_async_context(context.engine)
+            watchers = [asyncio.create_task(context.pulse.watch()), asyncio.create_task(context.readiness.watch(context))]
+            yield
+            for watcher in watchers:
+                watcher.cancel()
+            await asyncio.gather(*watchers, return_exceptions=True)
+
+    config = context.config
+    offered = [endpoint for endpoint in ENDPOINTS if endpoint.offered(config)]
+    app = FastAPI(
+        title="appliance",
+        version=__version__,
+        lifespan=lifespan,
+        openapi_url=None,
+        redirect_slashes=False,
+    )
+    for endpoint in offered:
+        app.add_api_route(
+            endpoint.path, _route(context, endpoint), methods=list(endpoint.methods), name=endpoint.module, response_model=None
+        )
+    errors.install(app)
+    open_paths = frozenset(endpoint.path for endpoint in offered if endpoint.open(config))
+    # the last one added is the outermost
+    app.add_middleware(KeyGuard, digests=digests, open_paths=open_paths)
+    app.add_middleware(
+        CORSMiddleware,
+        allow_origins=list(config.cors_origins),
+        allow_credentials=config.cors_credentials,
+        allow_methods=["GET", "POST"],
+        allow_headers=["*"],
+        expose_headers=["X-Request-Id", "Retry-After"],
+    )
+    app.add_middleware(Traffic, context=context, open_paths=open_paths)
+    return app
+
+
+def _route(context: Context, endpoint: Endpoint) -> Callable[[Request], Awaitable[Response]]:
+    handle = endpoint.handle()
+
+    async def plain(request: Request) -> Response:
+        return await handle(context, request, await read_json(request, context.config) if endpoint.json else {})
+
+    async def generating(request: Request) -> Response:
+        context.check_serving()
+        body = await read_json(request, context.config) if endpoint.json else {}
+        return await _while_connected(request, handle(context, request, body))
+
+    return generating if endpoint.generates else plain
+
+
+async def _while_connected(request: Request, work: Awaitable[Response]) -> Response:
+    """Cancels `work` when the client leaves. A streamed response watches for that itself once it begins."""
+    task = asyncio.ensure_future(work)
+    watch = asyncio.ensure_future(_left(request))
+    try:
+        await asyncio.wait((task, watch), return_when=asyncio.FIRST_COMPLETED)
+        if task.done():
+            return task.result()
+        return Response(status_code=CLIENT_LEFT)
+    finally:
+        task.cancel()
+        watch.cancel()
+        await asyncio.gather(task, watch, return_exceptions=True)
+
+
+async def _left(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
