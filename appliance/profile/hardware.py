@@ -15,6 +15,7 @@ class Hardware(Section):
         description="Device architecture the plan is made for (sm90, gfx950, x86-64-v4); auto: the one found.",
         reload="engine",
         pattern=r"^[a-z0-9][a-z0-9_.-]*$",
+        form="an architecture's name such as sm90, gfx950 or x86-64-v4",
     )
     devices: Devices = setting(
         "auto", description="How many devices (2) or which ones ([0, 1]); auto: as parallelism needs.", reload="engine"

@@ -26,6 +26,7 @@ class Model(Section):
         description="SHA-256 of the model file, for .gguf files and files inside wheels; a different file is refused.",
         reload="engine",
         pattern=r"^[0-9a-f]{64}$",
+        form="a SHA-256 (64 hexadecimal digits in lower case)",
     )
     served_names: tuple[str, ...] = setting(
         (),

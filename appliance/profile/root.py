@@ -27,11 +27,13 @@ class Profile(Section):
         description="Name of the appliance in status, metrics and logs.",
         reload="live",
         pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$",
+        form="a name of letters, digits, dots and dashes (63 at most)",
     )
     release: str = setting(
         description='Engine semantics the profile is written for, as a quoted string: "0.32".',
         reload="engine",
         pattern=r"^\d+\.\d+$",
+        form='a release such as "0.32"',
     )
     model: Model = Field(description="Which weights, under which names.")
     hardware: Hardware = section(Hardware, description="What of the machine the engine may use.")

@@ -16,6 +16,7 @@ class ApiKey(Section):
         description="Environment variable that holds the key.",
         reload="live",
         pattern=r"^[A-Za-z_][A-Za-z0-9_]*$",
+        form="the name of an environment variable",
     )
     file: FilePath | None = setting(None, description="File whose first line is the key.", reload="live")
 

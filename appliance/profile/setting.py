@@ -25,15 +25,18 @@ def setting(
     option: str | None = None,
     since: str = "0.31",
     alias: str | None = None,
+    form: str | None = None,
     **limits: Any,
 ) -> Any:
     """Declares one leaf. `unit` of numbers, `option` = the engine's own option it renders to, `since` = first release.
+    `form` says in words what a pattern wants.
 
     `limits` are pydantic's (ge, le, gt, lt, min_length, max_length, pattern).
     """
     extra = {"x-reload": reload, "x-since": since}
     extra |= {"x-unit": unit} if unit else {}
     extra |= {"x-option": option} if option else {}
+    extra |= {"x-form": form} if form else {}
     return Field(default, description=description, json_schema_extra=extra, alias=alias, **limits)
 
 

@@ -1,0 +1,176 @@
+"""The second tier's findings: pydantic's errors as diagnostics at the key or value they speak of."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from ..diagnostics import Diagnostic, Severity
+from .document import Document
+from .fields import Declared, all_fields, words_of
+from .nearest import elsewhere, nearest
+from .nodes import Path, Scalar, dotted
+
+SECRET_PLACES = ("security.api_keys",)
+BOOLEANS = {"true", "false", "yes", "no", "on", "off", "y", "n"}
+Said = tuple[str, str, str]
+"""code, fact, way out"""
+
+
+def is_secret(path: str) -> bool:
+    return any(path == place or path.startswith((f"{place}[", f"{place}.")) for place in SECRET_PLACES)
+
+
+def schema_findings(document: Document, data: Any, errors: list[Any]) -> list[Diagnostic]:
+    """One diagnostic per place; the branches of a union count as one."""
+    found: dict[tuple[Path, str], Diagnostic] = {}
+    for error in errors:
+        path, value, field = locate(data, error)
+        key = (path, str(error["loc"][-1]) if error["type"] in ("missing", "extra_forbidden") else "")
+        if key in found:
+            continue
+        code, fact, fix = say(error, document, path, value, field)
+        at = document.key_position(path) if error["type"] == "extra_forbidden" else document.position(path)
+        found[key] = Diagnostic(code, Severity.ERROR, at, dotted(path), fact, fix)
+    return list(found.values())
+
+
+def locate(data: Any, error: Any) -> tuple[Path, Any, Declared | None]:
+    """Path in the data (names of union branches left out), the value there, and the field's declaration."""
+    path: list[str | int] = []
+    for step in error["loc"]:
+        if (isinstance(data, dict) and step in data) or (isinstance(data, tuple) and step in range(len(data))):
+            data = data[step]
+            path.append(step)
+    if error["type"] == "missing":
+        path.append(error["loc"][-1])
+    generic = dotted(tuple(path))
+    for index in {step for step in path if isinstance(step, int)}:
+        generic = generic.replace(f"[{index}]", "[]")
+    return tuple(path), data, all_fields().get(generic) or all_fields().get(generic.removesuffix("[]"))
+
+
+def shown(document: Document, path: Path, value: Any) -> str:
+    """The seen value as it is written; never a secret, never what a variable held."""
+    if is_secret(dotted(path)):
+        return "a value that is not shown"
+    node = document.node(path)
+    if isinstance(node, Scalar):
+        text = node.raw if node.plain else json.dumps(node.raw, ensure_ascii=False)
+        if isinstance(value, str) and node.plain:
+            text = json.dumps(text, ensure_ascii=False)
+        text = "".join(letter if letter.isprintable() else "?" for letter in text) or "nothing"
+        return text if len(text) <= 60 else text[:59] + "…"
+    return {dict: "a mapping", tuple: "a list"}.get(type(value), "nothing")
+
+
+def say(error: Any, document: Document, path: Path, value: Any, field: Declared | None) -> Said:
+    seen = shown(document, path, value)
+    kind, context = error["type"], error.get("ctx", {})
+    if is_secret(dotted(path)) and isinstance(value, str):
+        return secret_written(value)
+    if kind == "extra_forbidden":
+        return unknown_key(path)
+    if kind == "missing":
+        return (
+            "AP0102",
+            "this key is missing",
+            field.info.description.rstrip(".") if field and field.info.description else "",
+        )
+    if kind == "wants":
+        return "AP0103", f"{seen} is not {context['what']}", context["fix"]
+    words = words_of(field.info.annotation) if field else ()
+    if (kind == "literal_error" and isinstance(value, str)) or (words and isinstance(value, str)):
+        return unknown_word(value, seen, words)
+    if kind in ("bool_type", "bool_parsing") and isinstance(value, str) and value.lower() in BOOLEANS:
+        right = "true" if value.lower() in ("true", "yes", "on", "y") else "false"
+        return "AP0015", f"{seen} is a quoted word where a boolean is wanted", f"write {right} without quotes"
+    if kind == "literal_error" and isinstance(value, bool):
+        return (
+            "AP0104",
+            f"{seen} is not one of {', '.join(words)}",
+            f"write {'on' if value else 'off'}" if "on" in words else "",
+        )
+    if kind == "literal_error":
+        return "AP0104", f"{seen} is not {context.get('expected', 'known')}", ""
+    if kind in BOUNDS:
+        return "AP0105", f"{seen} is {BOUNDS[kind](context)}", unit_of(field)
+    if kind in ("string_too_short", "too_short"):
+        return "AP0105", f"{seen} is empty" if value == "" else f"{seen} holds too little", ""
+    if kind == "string_pattern_mismatch":
+        return "AP0106", f"{seen} is not {field.extra.get('x-form', 'of the right form') if field else ''}", ""
+    return "AP0103", f"{seen} is not {WANTED.get(kind, str(error['msg']).lower())}", repair(kind, value, document, path)
+
+
+BOUNDS: dict[str, Callable[[Any], str]] = {
+    "greater_than_equal": lambda limits: f"below {limits['ge']}",
+    "greater_than": lambda limits: f"not above {limits['gt']:g}",
+    "less_than_equal": lambda limits: f"above {limits['le']:g}",
+    "less_than": lambda limits: f"not below {limits['lt']:g}",
+}
+WANTED = {
+    "bool_type": "true or false",
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "string_type": "text",
+    "tuple_type": "a list",
+    "dict_type": "a mapping",
+    "model_type": "a mapping",
+    "model_attributes_type": "a mapping",
+}
+
+
+def unit_of(field: Declared | None) -> str:
+    unit = field.extra.get("x-unit") if field else None
+    return f"it counts {unit}" if unit and "," not in unit else ""
+
+
+def repair(kind: str, value: Any, document: Document, path: Path) -> str:
+    node = document.node(path)
+    if kind == "string_type" and isinstance(node, Scalar) and value is not None:
+        return f'write "{node.raw}" with quotes' if "${" not in node.raw else f'write "{node.raw}" in quotes'
+    if kind in ("int_type", "float_type") and isinstance(value, str) and value.replace(".", "", 1).isdecimal():
+        return f"write {value} without quotes"
+    if kind == "tuple_type" and isinstance(node, Scalar) and value is not None:
+        return f"write [{node.raw}]"
+    if kind in ("model_type", "model_attributes_type", "dict_type") and value is None:
+        return "indent its keys below it, or remove it"
+    return ""
+
+
+def unknown_key(path: Path) -> Said:
+    key = str(path[-1])
+    parent = dotted(path[:-1])
+    prefix = f"{parent}." if parent else ""
+    for index in [step for step in path if isinstance(step, int)]:
+        prefix = prefix.replace(f"[{index}]", "[]")
+    siblings = [
+        name.removeprefix(prefix) for name in all_fields() if name.startswith(prefix) and "." not in name[len(prefix) :]
+    ]
+    where = f"no key of {parent}" if parent else "no key of a profile"
+    near, home = nearest(key, siblings), elsewhere(key)
+    if near:
+        fix = f'did you mean "{near}"?'
+    elif home:
+        fix = f"did you mean {home}?"
+    else:
+        fix = f"known: {', '.join(siblings)}"
+    return "AP0101", where, fix
+
+
+def unknown_word(value: str, seen: str, words: tuple[str, ...]) -> Said:
+    near = nearest(value, words)
+    if near == value:
+        return "AP0103", f"{seen} is not of the right form", ""
+    return "AP0104", f"{seen} is not known here", f'did you mean "{near}"?' if near else f"known: {', '.join(words)}"
+
+
+def secret_written(value: str) -> Said:
+    if not value:
+        return "AP0107", "an empty API key", "write {env: NAME} or {file: PATH}, or remove it"
+    name = value[2:-1].partition(":")[0] if value.startswith("${") and value.endswith("}") else "NAME"
+    return (
+        "AP0107",
+        "an API key written in the profile (its value is not shown)",
+        f"write {{env: {name}}} or {{file: PATH}}",
+    )
