@@ -13,14 +13,19 @@ import logging
 import re
 import shutil
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import tenacity
 
-CHUNK = 1 << 18
-ATTEMPTS = 8
+CHUNK = 1 << 16
+ATTEMPTS = 5
+WORTH_GOING_ON = 16 << 20
+"""Bytes that a round of attempts must bring to earn another round."""
+SAY_EVERY = 0.1
+"""Seconds between progress messages."""
 
 
 class BrokenDownloadError(Exception):
@@ -86,13 +91,6 @@ class Pip:
         return session, best.link
 
 
-def response_chunks(pip: Pip, response: Any) -> Iterator[bytes]:
-    try:
-        yield from response.iter_content(CHUNK)
-    except (pip.network, pip.http, OSError) as error:
-        raise BrokenDownloadError(str(error)) from error
-
-
 def fetch(pip: Pip, session: Any, link: Any, part: Path) -> None:
     """One attempt: continues `part` where it ends, from the start where the server cannot."""
     have = part.stat().st_size if part.exists() else 0
@@ -114,13 +112,26 @@ def fetch(pip: Pip, session: Any, link: Any, part: Path) -> None:
     if total is not None and shutil.disk_usage(part.parent).free < total - done:
         raise OSError(errno.ENOSPC, f"{total - done:,} bytes are needed")
     say(done=done, total=total, resumed=done > 0)
+    said = time.monotonic()
     with part.open("ab" if done else "wb") as file:
-        for chunk in response_chunks(pip, response):
+        chunks = response.iter_content(CHUNK)
+        while chunk := next_chunk(pip, chunks):
             file.write(chunk)
             done += len(chunk)
-            say(done=done, total=total)
+            if time.monotonic() - said > SAY_EVERY:
+                said = time.monotonic()
+                say(done=done, total=total)
     if total is not None and done < total:
         raise BrokenDownloadError(f"the connection ended after {done:,} of {total:,} bytes")
+    say(done=done, total=total)
+
+
+def next_chunk(pip: Pip, chunks: Iterator[bytes]) -> bytes:
+    """Empty at the end, and where the connection breaks: the caller counts."""
+    try:
+        return next(chunks, b"")
+    except (pip.network, pip.http, ConnectionError):
+        return b""
 
 
 def matches(part: Path, link: Any) -> bool:
@@ -139,13 +150,18 @@ def download(pip: Pip, session: Any, link: Any, part: Path) -> None:
         reraise=True,
     )
     resumed = part.exists()
-    try:
-        retrying(fetch, pip, session, link, part)
-        if not matches(part, link) and resumed:
-            part.unlink()
+    while True:
+        before = part.stat().st_size if part.exists() else 0
+        try:
             retrying(fetch, pip, session, link, part)
-    except BrokenDownloadError as error:
-        raise FetchError("network", str(error)) from error
+        except BrokenDownloadError as error:
+            if not part.exists() or part.stat().st_size - before < WORTH_GOING_ON:
+                raise FetchError("network", str(error)) from error
+            continue
+        if matches(part, link) or not resumed:
+            break
+        part.unlink()
+        resumed = False
     if not matches(part, link):
         part.unlink()
         raise FetchError("hash", f"{link.filename} does not have the {link.hash_name} that the index names")
