@@ -56,7 +56,10 @@ class VLLM(Section):
         ("vllm",), description="Command that starts vLLM, word by word.", reload="engine", min_length=1
     )
     options: dict[str, OptionValue] = setting(
-        {}, description="Options of `vllm serve` that the profile has no field for.", reload="engine"
+        {},
+        description="Options of `vllm serve` that the profile has no field for.",
+        reload="engine",
+        form="a value, or a list of values",
     )
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..diagnostics import Diagnostic, Severity
 from .document import Document
-from .fields import Declared, all_fields, words_of
+from .fields import Declared, all_fields
 from .nearest import elsewhere, nearest
 from .nodes import Path, Scalar, dotted
 
@@ -71,16 +71,13 @@ def say(error: Any, document: Document, path: Path, value: Any, field: Declared 
     if kind == "extra_forbidden":
         return unknown_key(path)
     if kind == "missing":
-        return (
-            "AP0102",
-            "this key is missing",
-            field.info.description.rstrip(".") if field and field.info.description else "",
-        )
+        return "AP0102", "this key is missing", add_it(field)
     if kind == "wants":
         return "AP0103", f"{seen} is not {context['what']}", context["fix"]
-    words = words_of(field.info.annotation) if field else ()
-    if (kind == "literal_error" and isinstance(value, str)) or (words and isinstance(value, str)):
-        return unknown_word(value, seen, words)
+    words = field.words if field else ()
+    form = str(field.extra.get("x-form", "")) if field else ""
+    if isinstance(value, str) and (words or kind == "literal_error"):
+        return unknown_word(value, seen, words, form)
     if kind in ("bool_type", "bool_parsing") and isinstance(value, str) and value.lower() in BOOLEANS:
         right = "true" if value.lower() in ("true", "yes", "on", "y") else "false"
         return "AP0015", f"{seen} is a quoted word where a boolean is wanted", f"write {right} without quotes"
@@ -97,7 +94,9 @@ def say(error: Any, document: Document, path: Path, value: Any, field: Declared 
     if kind in ("string_too_short", "too_short"):
         return "AP0105", f"{seen} is empty" if value == "" else f"{seen} holds too little", ""
     if kind == "string_pattern_mismatch":
-        return "AP0106", f"{seen} is not {field.extra.get('x-form', 'of the right form') if field else ''}", ""
+        return "AP0106", f"{seen} is not {form or 'of the right form'}", ""
+    if form:
+        return "AP0103", f"{seen} is not {form}", ""
     return "AP0103", f"{seen} is not {WANTED.get(kind, str(error['msg']).lower())}", repair(kind, value, document, path)
 
 
@@ -118,6 +117,11 @@ WANTED = {
     "model_type": "a mapping",
     "model_attributes_type": "a mapping",
 }
+
+
+def add_it(field: Declared | None) -> str:
+    what = (field.info.description or "").rstrip(".") if field else ""
+    return f"add it: {what[:1].lower()}{what[1:]}" if what else "add it"
 
 
 def unit_of(field: Declared | None) -> str:
@@ -158,11 +162,15 @@ def unknown_key(path: Path) -> Said:
     return "AP0101", where, fix
 
 
-def unknown_word(value: str, seen: str, words: tuple[str, ...]) -> Said:
+def unknown_word(value: str, seen: str, words: tuple[str, ...], form: str) -> Said:
     near = nearest(value, words)
     if near == value:
         return "AP0103", f"{seen} is not of the right form", ""
-    return "AP0104", f"{seen} is not known here", f'did you mean "{near}"?' if near else f"known: {', '.join(words)}"
+    return (
+        "AP0104",
+        f"{seen} is not {form or 'one of the words known here'}",
+        f'did you mean "{near}"?' if near else f"known: {', '.join(words)}",
+    )
 
 
 def secret_written(value: str) -> Said:

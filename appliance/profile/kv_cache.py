@@ -47,6 +47,7 @@ class KVCache(Section):
         description="Number format of cached keys and values; auto: the checkpoint's own, else the model's dtype.",
         reload="engine",
         option="kv-cache-dtype",
+        form="a KV format",
     )
     size: KVSize = setting(
         "auto",

@@ -19,7 +19,7 @@ def load(path: str, environ: Mapping[str, str] | None = None) -> tuple[Document,
     """The profile is None where a finding is an error. `environ` None = the process's own."""
     document, findings = read_file(path)
     profile, more = to_profile(document, environ)
-    found = [*findings, *more]
+    found = sorted([*findings, *more], key=lambda finding: finding.position)
     if any(finding.severity is Severity.ERROR for finding in found):
         profile = None
     return document, profile, found

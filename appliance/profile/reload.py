@@ -6,8 +6,13 @@ from .setting import Section, setting
 from .types import Duration
 
 
+Watch = bool | Literal["auto"]
+
+
 class Reload(Section):
-    watch: bool = setting(True, description="Follow edits of the profile's file.", reload="live")
+    watch: Watch = setting(
+        "auto", description="Follow edits of the profile's file; auto: where the appliance can.", reload="live"
+    )
     strategy: Literal["auto", "surge", "drain"] = setting(
         "auto",
         description="Boot the new engine beside the old one (surge) or after it (drain); auto: surge where both fit.",
