@@ -1,0 +1,109 @@
+"""The tokenizer that server and decisions share. Immutable and safe to use from several threads."""
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import tokenizers
+
+from .chat import ChatTemplate
+from .description import Description
+from .errors import ChatError, TextError
+from .stream import ByteStream, TextStream, WindowStream, decoder_kind
+
+
+class Tokenizer:
+    """Backend of the `tokenizers` library plus what a checkpoint says about special tokens and chats."""
+
+    def __init__(
+        self, backend: tokenizers.Tokenizer, description: Description, chat_templates: dict[str, ChatTemplate]
+    ) -> None:
+        self.backend = backend
+        self.special_tokens = description.special_tokens
+        self.chat_templates = chat_templates
+        ids = [backend.token_to_id(token) for token in description.eos_tokens]
+        self.eos_ids: tuple[int, ...] = tuple(dict.fromkeys(i for i in ids if i is not None))
+        """Ids that end a reply, the tokenizer's own first."""
+        added = backend.get_added_tokens_decoder()
+        self.added_ids = frozenset(added)
+        self.special_ids = frozenset(i for i, token in added.items() if token.special)
+        self._byte_level, self._byte_fallback = decoder_kind(backend)
+        self._token_bytes: dict[int, bytes] = {}
+
+    @cached_property
+    def vocab_size(self) -> int:
+        """Highest id + 1; a model's own vocabulary may be padded beyond it."""
+        return max(self.backend.get_vocab(with_added_tokens=True).values(), default=-1) + 1
+
+    @property
+    def bos_id(self) -> int | None:
+        return self._special_id("bos_token")
+
+    @property
+    def pad_id(self) -> int | None:
+        return self._special_id("pad_token")
+
+    def _special_id(self, name: str) -> int | None:
+        token = self.special_tokens.get(name)
+        return self.token_id(token) if isinstance(token, str) else None
+
+    def token(self, token_id: int) -> str | None:
+        """The vocabulary's spelling of an id (bytes in the byte alphabet), None outside the vocabulary."""
+        return self.backend.id_to_token(token_id)
+
+    def token_id(self, token: str) -> int | None:
+        return self.backend.token_to_id(token)
+
+    def encode(self, text: str, add_special_tokens: bool = True) -> list[int]:
+        """`add_special_tokens` lets the tokenizer's own template put BOS and EOS around; raises TextError."""
+        try:
+            return list(self.backend.encode(text, add_special_tokens=add_special_tokens).ids)
+        except (UnicodeEncodeError, TypeError) as error:
+            raise TextError("the text holds half of a surrogate pair, which is not a character") from error
+
+    def decode(self, ids: Sequence[int], skip_special: bool = False) -> str:
+        """Bytes that are no UTF-8 become U+FFFD; ids outside the vocabulary give nothing."""
+        return self.backend.decode(list(ids), skip_special_tokens=skip_special)
+
+    def stream(self, skip_special: bool = True, prompt_ids: Sequence[int] = ()) -> TextStream:
+        """Text of a reply piece by piece. `prompt_ids` tell how the reply continues (its leading space)."""
+        if self._byte_level:
+            return ByteStream(self, skip_special)
+        return WindowStream(self, skip_special, self._byte_fallback, prompt_ids)
+
+    def token_bytes(self, token_id: int) -> bytes:
+        """The bytes a token stands for in the text; byte-level vocabularies only."""
+        found = self._token_bytes.get(token_id)
+        if found is None:
+            found = self._token_bytes[token_id] = ByteStream.spell(self.backend.id_to_token(token_id) or "")
+        return found
+
+    @property
+    def chat_template(self) -> str | None:
+        """The text of the template a chat without tools uses."""
+        template = self.chat_templates.get("default")
+        return template.text if template else None
+
+    def render_chat(
+        self,
+        messages: Sequence[dict[str, Any]],
+        tools: Sequence[dict[str, Any]] | None = None,
+        add_generation_prompt: bool = True,
+        continue_final_message: bool = False,
+        **kwargs: Any,
+    ) -> str:
+        """The prompt text of a chat; `kwargs` reach the template. Raises ChatError, ChatTimeoutError.
+
+        Blocks while the template runs (up to its time limit): keep it off an event loop when messages are long.
+        """
+        template = self.chat_templates.get("tool_use") if tools else None
+        template = template or self.chat_templates.get("default")
+        if template is None:
+            named = f" named default (it has: {', '.join(sorted(self.chat_templates))})" if self.chat_templates else ""
+            raise ChatError(
+                f"this model has no chat template{named}, so it cannot take messages; "
+                "use /v1/completions, or give the server a template with model.chat_template"
+            )
+        return template.render(
+            messages, tools, add_generation_prompt, continue_final_message, {**self.special_tokens, **kwargs}
+        )

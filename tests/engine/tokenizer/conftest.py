@@ -1,0 +1,75 @@
+"""GGUF files that hold nothing but a small vocabulary, and the texts tokenizers stumble over."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+NASTY = [
+    "Hello world",
+    "two  spaces   three    four",
+    " leading and trailing ",
+    "tabs\tand\r\nline\n\n\nends \n x",
+    "2024-11-30 12345678901234567890 3.14159 ½ ² ٣٤",
+    "😀👩‍👩‍👧‍👦🏳️‍🌈 flags 🇩🇪",
+    "漢字とひらがな、カタカナ。한국어 中文",
+    "שלום עולם مرحبا بالعالم",
+    "e\u0301 combining n\u0303 \u200b\u200f\ufeff zero width",
+    "control \x00\x01\x1b[0m\x7f chars",
+    "def f(x):\n    return {'a': [1, 2], \"b\": x**2} # ok!\n\n\tif x:=3: pass",
+    "it's WE'LL don't I'VE they're 'tis",
+    "<|im_start|>user\nhi<|im_end|><|im_start|>",
+    "text <think>in</think> <|im_end|> after <s></s><unk>",
+    "<|im_start|<|im_end|>> ||| <>",
+    "ΑΒΓ άέή ǅ ﬁ ẞ ß İı Ω",
+    "\U0001d54f\U00010348 \ufffd \uffff",
+    "http://example.org/a?b=c&d=%20#e",
+    "a" * 300 + " " * 40 + "\n" * 20,
+    "",
+]
+
+
+@pytest.fixture(scope="session")
+def nasty() -> list[str]:
+    return NASTY
+
+
+@pytest.fixture
+def write_gguf(tmp_path: Path) -> Callable[..., Path]:
+    """`write_gguf(tokens=[...], model="gpt2", pre="qwen2", ...)` -> file; keys by their names under tokenizer.ggml."""
+
+    def write(name: str = "vocabulary.gguf", chat_template: str | None = None, **keys: Any) -> Path:
+        from gguf import GGUFWriter
+
+        path = tmp_path / name
+        writer = GGUFWriter(path, "llama")
+        for key, value in {
+            "block_count": 1,
+            "context_length": 64,
+            "embedding_length": 32,
+            "feed_forward_length": 32,
+            "attention.head_count": 1,
+            "rope.dimension_count": 32,
+        }.items():
+            writer.add_uint32(f"llama.{key}", value)
+        for key, value in keys.items():
+            if value is not None:
+                adders = {bool: writer.add_bool, int: writer.add_uint32, str: writer.add_string, list: writer.add_array}
+                adders[type(value)](f"tokenizer.ggml.{key}", value)
+        if chat_template is not None:
+            writer.add_string("tokenizer.chat_template", chat_template)
+        writer.write_header_to_file()
+        writer.write_kv_data_to_file()
+        writer.write_tensors_to_file()
+        writer.close()
+        return path
+
+    return write
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Converted vocabularies of these tests stay out of the user's cache."""
+    monkeypatch.setenv("APPLIANCE_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
