@@ -1,0 +1,82 @@
+"""What the migrator asks of a dialect; each dialect turns these into edits in its own syntax."""
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TypeAlias
+
+from appliance.migrations.canonical import Kind, OptionSite, Path, Plain
+
+
+class Keep(Enum):
+    """Leave what stands there byte for byte."""
+
+    KEEP = "keep"
+
+    def __repr__(self) -> str:
+        return "KEEP"
+
+
+KEEP = Keep.KEEP
+
+
+@dataclass(frozen=True, slots=True)
+class Remove:
+    """Take the site away, or, with a path, one key inside its JSON or mapping value."""
+
+    site: OptionSite
+    path: Path = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Rewrite:
+    """Let the site say option `name` (dotted below `name_path`) with `value`.
+
+    With a path, `name` is the new key of the nested entry at that path, beside its old siblings. A site that carries a
+    quirk is written afresh in the dialect's correct spelling even when name and value are KEEP. A boolean False is
+    written the way the format really means it: `--no-x` on a command line, `no-x: true` in the engine's YAML.
+    """
+
+    site: OptionSite
+    name: str | Keep = KEEP
+    value: Plain | Keep = KEEP
+    path: Path = ()
+    name_path: Path = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Insert:
+    """Put a new key into the JSON or mapping value of the site; missing parents are made."""
+
+    site: OptionSite
+    path: Path
+    value: Plain
+
+
+@dataclass(frozen=True, slots=True)
+class Add:
+    """A new option or variable, after the site if it is of the same kind, else where the dialect keeps such things."""
+
+    name: str
+    value: Plain
+    kind: Kind = Kind.OPTION
+    after: OptionSite | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Comment:
+    """A short remark at the site; a format without comments ignores it, the report carries it anyway."""
+
+    site: OptionSite
+    text: str
+
+
+Operation: TypeAlias = Remove | Rewrite | Insert | Add | Comment
+
+
+class CannotEditError(Exception):
+    """The dialect cannot carry out this operation safely; the reason goes into the report."""
+
+    def __init__(self, operation: Operation, reason: str) -> None:
+        super().__init__(reason)
+        self.operation = operation
+        self.reason = reason
