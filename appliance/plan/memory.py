@@ -1,0 +1,117 @@
+"""The arithmetic of memory: what is there, what the model and one step take, how many tokens the rest can hold."""
+
+from dataclasses import dataclass
+
+from appliance.engine.checkpoint import Checkpoint
+
+MIB = 2**20
+# Interpreter, torch and server with their libraries; on an accelerator the driver's context and libraries.
+PROCESS_BYTES = {"cpu": 640 * MIB}
+DEVICE_PROCESS_BYTES = 768 * MIB
+# A decode step reads one layer of the cache through one gathered copy and its view in the compute dtype.
+GATHERED_LAYERS = 2
+
+
+@dataclass(frozen=True)
+class Budget:
+    """Bytes of one device. `budget` = what this appliance may hold altogether."""
+
+    memory: int
+    fraction: float
+    others: int
+
+    @property
+    def budget(self) -> int:
+        return max(0, int(self.memory * self.fraction) - self.others)
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What one token costs, per device: `layers` and `kv_heads` after parallelism."""
+
+    layers: int
+    kv_heads: int
+    content_bytes: int
+    block_tokens: int
+
+    @property
+    def token_bytes(self) -> int:
+        return self.layers * self.kv_heads * self.content_bytes
+
+    @property
+    def block_bytes(self) -> int:
+        return self.token_bytes * self.block_tokens
+
+    def blocks_for(self, tokens: int) -> int:
+        return -(-tokens // self.block_tokens)
+
+
+@dataclass(frozen=True)
+class Costs:
+    """Everything besides the KV pool, as functions of the sizes that are still open. Bytes per device."""
+
+    budget: Budget
+    shape: Shape
+    weights: int
+    processes: int
+    row_bytes: int
+    """Activations of one token of a step."""
+    logits_bytes: int
+    """One sampled row."""
+    load_peak: int
+
+    def workspace(self, context: int, batch_tokens: int, sequences: int) -> int:
+        """Activations, logits and masks of the largest step, or the peak of loading where that is more."""
+        mask = min(batch_tokens, context) * context * 5
+        step = batch_tokens * self.row_bytes + sequences * self.logits_bytes + mask
+        return max(step, self.load_peak)
+
+    def blocks_that_fit(self, context: int, batch_tokens: int, sequences: int) -> int:
+        """Blocks whose bytes, with the copy that a decode step gathers of them, fit beside everything else."""
+        left = self.budget.budget - self.weights - self.processes - self.workspace(context, batch_tokens, sequences)
+        layers = self.shape.layers
+        return max(0, left * layers // (self.shape.block_bytes * (layers + GATHERED_LAYERS)))
+
+    def gathered(self, pool: int) -> int:
+        """Bytes of those copies for a pool of `pool` bytes."""
+        return pool * GATHERED_LAYERS // self.shape.layers
+
+    def largest_context(self, most: int, batch_tokens: int, sequences: int) -> int:
+        """Longest context of which one sequence fits; 0 = not even one block."""
+        low, high = 0, most
+        while low < high:
+            middle = (low + high + 1) // 2
+            fits = self.shape.blocks_for(middle) <= self.blocks_that_fit(middle, batch_tokens, sequences)
+            low, high = (middle, high) if fits else (low, middle - 1)
+        return low
+
+
+def weight_bytes(checkpoint: Checkpoint, element_bytes: int) -> int:
+    """In memory, one copy: every tensor in the compute dtype, a stored copy of tied embeddings left out."""
+    tied = checkpoint.config.tie_embeddings
+    counted = (tensor for tensor in checkpoint.tensors if not (tied and tensor.name == "lm_head.weight"))
+    return sum(tensor.elements for tensor in counted) * element_bytes
+
+
+def costs(
+    checkpoint: Checkpoint,
+    budget: Budget,
+    shape: Shape,
+    element_bytes: int,
+    platform: str,
+    tensor_parallel: int,
+    stages: int,
+) -> Costs:
+    config = checkpoint.config
+    heads = (config.num_heads + 2 * config.num_kv_heads) * config.head_dim
+    row = (4 * config.hidden_size + 2 * heads + 3 * config.intermediate_size) * max(element_bytes, 2)
+    largest = max(tensor.elements for tensor in checkpoint.tensors)
+    return Costs(
+        budget=budget,
+        shape=shape,
+        weights=-(-weight_bytes(checkpoint, element_bytes) // (tensor_parallel * stages)),
+        processes=PROCESS_BYTES.get(platform, DEVICE_PROCESS_BYTES),
+        row_bytes=row,
+        logits_bytes=3 * 4 * config.vocab_size,
+        load_peak=largest * (4 + element_bytes),
+    )

@@ -1,0 +1,105 @@
+"""The plan: a profile resolved against one machine and one checkpoint. Plain data, the same in JSON."""
+
+import hashlib
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import msgspec
+
+from appliance.engine.config import EngineConfig
+from appliance.server.config import ServerConfig
+
+from .resolved import Resolved
+
+
+@dataclass(frozen=True)
+class ModelFacts:
+    """From the checkpoint's headers. Bytes as stored."""
+
+    architecture: str
+    format: Literal["safetensors", "gguf"]
+    path: str
+    parameters: int
+    stored_dtype: str
+    stored_bytes: int
+    max_positions: int
+
+
+@dataclass(frozen=True)
+class MachineFacts:
+    name: str
+    platform: str
+    arch: str
+    devices: int
+    device_name: str
+    cores: int
+
+
+@dataclass(frozen=True)
+class MemoryPlan:
+    """Bytes, per device. budget = memory * fraction - others = weights + processes + workspace + gathered + pool + spare."""
+
+    memory: int
+    fraction: float
+    others: int
+    budget: int
+    weights: int
+    processes: int
+    workspace: int
+    gathered: int
+    """Copies of the cache that a decode step holds at once when the pool is full."""
+    kv_bytes_per_token: int
+    kv_bytes_per_block: int
+    kv_pool: int
+    kv_tokens: int
+    """Tokens the pool holds."""
+    kv_tokens_that_fit: int
+    """Tokens a pool of all that is left would hold."""
+    full_sequences: int
+    """Sequences of max_context that the pool holds at once."""
+    sliding_layers: int
+    sliding_excess: int
+    """Bytes of the pool that sliding layers hold beyond their windows when one sequence of max_context fills it."""
+    spare: int
+    """Left of the budget."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    name: str
+    release: str
+    hash: str
+    """Of the effective plan: equal hashes need no reload."""
+    model: ModelFacts
+    machine: MachineFacts
+    memory: MemoryPlan
+    values: tuple[Resolved, ...]
+    sampling: dict[str, float]
+    """Defaults of requests, from the checkpoint."""
+    boot_seconds: float
+    """A rough estimate, with the model in the page cache."""
+    engine: EngineConfig
+    server: ServerConfig
+    notes: tuple[str, ...] = ()
+    schema: Literal[1] = field(default=1)
+
+    def value(self, path: str) -> Any:
+        """The effective value of one field; KeyError for an unknown path."""
+        for resolved in self.values:
+            if resolved.path == path:
+                return resolved.value
+        raise KeyError(path)
+
+    def json(self) -> bytes:
+        return msgspec.json.format(msgspec.json.encode(self, order="deterministic"), indent=2) + b"\n"
+
+
+def plan_hash(values: tuple[Resolved, ...], model: ModelFacts, sampling: dict[str, float]) -> str:
+    effective = [[value.path, value.value] for value in values]
+    text = msgspec.json.encode([effective, model, sampling], order="deterministic")
+    return hashlib.sha256(text).hexdigest()[:16]
+
+
+def plan_schema() -> dict[str, Any]:
+    """JSON Schema of `appliance plan --format json`."""
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **msgspec.json.schema(Plan)}

@@ -1,0 +1,46 @@
+"""What the API server processes are told."""
+
+from collections.abc import Mapping
+
+from appliance.engine.config import EngineConfig
+from appliance.profile import Profile
+from appliance.server.config import EndpointSwitch, ServerConfig
+
+
+def server_config(
+    profile: Profile,
+    engine: EngineConfig,
+    endpoints: Mapping[str, tuple[EndpointSwitch, str]],
+    sampling: dict[str, float],
+    config_hash: str,
+    revision: int,
+) -> ServerConfig:
+    limits, security = profile.limits, profile.security
+    return ServerConfig(
+        engine_address=engine.address,
+        model_path=engine.model_path,
+        served_names=profile.model.served_names or (profile.name,),
+        max_context=engine.max_context,
+        profile_name=profile.name,
+        release=profile.release,
+        endpoints={name: switch for name, (switch, _) in endpoints.items()},
+        api_keys=tuple(key.model_dump(exclude_none=True) for key in security.api_keys),
+        cors_origins=security.cors.origins,
+        cors_credentials=security.cors.credentials,
+        metrics_open=security.metrics_open,
+        max_tokens_default=limits.max_tokens.default,
+        max_tokens_overflow=limits.max_tokens.overflow,
+        queue_requests=limits.queue.requests,
+        queue_tokens=limits.queue.tokens,
+        body_bytes=limits.body,
+        schema_depth=limits.schema_depth,
+        chat_template=profile.model.chat_template,
+        sampling_defaults=sampling,
+        drain_seconds=profile.reload.drain,
+        log_level=profile.observability.log_level,
+        log_format=profile.observability.log_format,
+        access_log=profile.observability.access_log,
+        config_hash=config_hash,
+        revision=revision,
+        generation=engine.generation,
+    )
