@@ -8,7 +8,7 @@ from typing import Self
 from appliance.engine.protocol import Update
 
 
-class EngineDied(Exception):
+class EngineDied(Exception):  # noqa: N818
     """The engine is down, or went down while the request ran; the message says which."""
 
 

@@ -1,0 +1,102 @@
+"""A request's share of the KV pool: found prefixes, growth, publication of full blocks, release."""
+
+from appliance.engine.core.block_manager import BlockManager
+from appliance.engine.core.prefix_cache import PrefixCache, block_hash, root_hash
+from appliance.engine.core.request import RequestState
+
+
+class KVCache:
+    """Blocks are published when they are scheduled, not when they are computed: within a layer every key and value of
+    a step is stored before attention reads, so requests of one step may share what one of them computes.
+    """
+
+    def __init__(self, num_blocks: int, block_tokens: int, prefix_caching: bool) -> None:
+        self.block_tokens = block_tokens
+        self.prefix_caching = prefix_caching
+        self._cache = PrefixCache()
+        self.blocks = BlockManager(num_blocks, self._cache)
+        self._fresh: list[int] = []
+
+    @property
+    def num_cached_blocks(self) -> int:
+        """Blocks findable by their content, held ones included."""
+        return len(self._cache)
+
+    def blocks_for(self, tokens: int) -> int:
+        return -(-tokens // self.block_tokens)
+
+    def begin_step(self) -> None:
+        self._fresh.clear()
+
+    def discard_step(self) -> None:
+        """The step failed: what it was to write into published blocks is not there."""
+        for block in self._fresh:
+            self.blocks.drop(block)
+        self._fresh.clear()
+
+    def match(self, request: RequestState) -> list[int]:
+        """Blocks that hold the request's first tokens; never its last token, whose logits are wanted."""
+        found: list[int] = []
+        while (digest := self.hash_after(request, len(found))) is not None:
+            block = self._cache.find(digest)
+            if block is None:
+                break
+            found.append(block)
+        return found
+
+    def hash_after(self, request: RequestState, blocks: int) -> bytes | None:
+        """Hash of the block behind the first `blocks` ones; None where the request would not take it from the cache."""
+        if not self.prefix_caching or not request.reads_cache:
+            return None
+        if blocks >= (len(request.token_ids) - 1) // self.block_tokens:
+            return None
+        return self._hash(request, blocks)
+
+    def upcoming_hash(self, request: RequestState, tokens: int) -> bytes | None:
+        """Hash of the first block not yet full once `tokens` tokens are computed; None if it will never be."""
+        index = tokens // self.block_tokens
+        if not self.prefix_caching or index >= len(request.token_ids) // self.block_tokens:
+            return None
+        return self._hash(request, index)
+
+    def attach(self, request: RequestState, found: list[int]) -> None:
+        assert not request.block_table
+        for block in found:
+            self.blocks.share(block)
+        request.block_table.extend(found)
+        request.num_published = len(found)
+        request.num_computed = len(found) * self.block_tokens
+
+    def grow(self, request: RequestState, tokens: int) -> bool:
+        """Makes the table cover `tokens` tokens; False, and nothing changes, where the pool lacks the blocks."""
+        missing = self.blocks_for(tokens) - len(request.block_table)
+        if missing <= 0:
+            return True
+        if missing > self.blocks.num_free:
+            return False
+        request.block_table.extend(self.blocks.allocate() for _ in range(missing))
+        return True
+
+    def publish(self, request: RequestState, tokens: int) -> None:
+        """Every block that the first `tokens` tokens fill can be found from now on."""
+        if not self.prefix_caching:
+            return
+        for index in range(request.num_published, tokens // self.block_tokens):
+            block = request.block_table[index]
+            if self._cache.register(self._hash(request, index), block):
+                self._fresh.append(block)
+            request.num_published = index + 1
+
+    def release(self, request: RequestState) -> None:
+        self.blocks.release(request.block_table)
+        request.block_table = []
+        request.num_published = 0
+        request.num_computed = 0
+
+    def _hash(self, request: RequestState, index: int) -> bytes:
+        hashes, size = request.hashes, self.block_tokens
+        while len(hashes) <= index:
+            start = len(hashes) * size
+            parent = hashes[-1] if hashes else root_hash(request.cache_salt)
+            hashes.append(block_hash(parent, request.token_ids[start : start + size]))
+        return hashes[index]

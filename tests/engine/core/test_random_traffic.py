@@ -1,0 +1,119 @@
+"""Random submits, aborts, failures and shortages of memory against the checking runner."""
+
+from fake_runner import Bench, ask, continuation
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    Bundle,
+    RuleBasedStateMachine,
+    consumes,
+    initialize,
+    invariant,
+    multiple,
+    precondition,
+    rule,
+)
+
+PREFIXES = [[], [1] * 4, [1] * 8, [1] * 8 + [2] * 8, [1] * 8 + [3] * 5, list(range(30))]
+
+prompts = st.tuples(st.sampled_from(PREFIXES), st.lists(st.integers(0, 3), max_size=9)).map(
+    lambda pair: pair[0] + pair[1]
+)
+
+
+class Traffic(RuleBasedStateMachine):
+    names = Bundle("names")
+
+    @initialize(
+        blocks=st.integers(4, 40),
+        sequences=st.integers(1, 6),
+        budget=st.integers(1, 40),
+        caching=st.booleans(),
+        chunked=st.booleans(),
+    )
+    def boot(self, blocks: int, sequences: int, budget: int, caching: bool, chunked: bool) -> None:
+        self.bench = Bench(
+            num_blocks=blocks,
+            max_sequences=sequences,
+            max_batch_tokens=budget if chunked else max(budget, sequences),
+            prefix_caching=caching,
+            chunked_prefill=chunked,
+            max_context=60,
+        )
+        self.wanted: dict[str, tuple[list[int], int]] = {}
+        self.aborted: set[str] = set()
+        self.steps_at_failure = 0
+
+    @rule(
+        target=names,
+        batch=st.lists(
+            st.tuples(
+                prompts,
+                st.integers(1, 25),
+                st.integers(-1, 1),
+                st.sampled_from([None, None, "a", "b"]),
+                st.sampled_from([None, None, None, 0]),
+            ),
+            min_size=1,
+            max_size=4,
+        ),
+    )
+    def submit(self, batch: list[tuple[list[int], int, int, str | None, int | None]]):
+        requests = []
+        for prompt, tokens, priority, salt, prompt_logprobs in batch:
+            name = f"r{len(self.wanted)}"
+            self.wanted[name] = (prompt, tokens)
+            requests.append(ask(name, prompt, tokens, salt=salt, priority=priority, prompt_logprobs=prompt_logprobs))
+        self.bench.add(*requests)
+        return multiple(*[request.request_id for request in requests])
+
+    @rule(name=consumes(names))
+    def abort(self, name: str) -> None:
+        self.aborted.add(name)
+        self.bench.abort(name)
+
+    @rule(count=st.integers(1, 8))
+    def steps(self, count: int) -> None:
+        for _ in range(count):
+            busy = self.bench.engine.has_work
+            assert bool(self.bench.step()) == busy
+
+    @rule()
+    def reset_cache(self) -> None:
+        self.bench.engine.reset_prefix_cache()
+
+    @precondition(lambda self: self.bench.engine.has_work and len(self.bench.runner.steps) > self.steps_at_failure)
+    @rule()
+    def fail(self) -> None:
+        self.steps_at_failure = len(self.bench.runner.steps)
+        self.bench.runner.fail_next = 1
+        self.bench.step()
+
+    @invariant()
+    def books_balance(self) -> None:
+        if hasattr(self, "bench"):
+            self.bench.engine.check_integrity()
+
+    def teardown(self) -> None:
+        if not hasattr(self, "bench"):
+            return
+        self.bench.run()
+        stats = self.bench.engine.stats()
+        assert stats.free_blocks == self.bench.config.num_blocks
+        assert stats.free_slots == self.bench.config.max_sequences
+        assert not self.bench.runner.slots
+        for name, (prompt, tokens) in self.wanted.items():
+            last = self.bench.last(name)
+            got = self.bench.tokens(name)
+            assert got == continuation(prompt, len(got)) if prompt else not got
+            if last.finish_reason == "length":
+                limit = self.bench.engine.limits.max_tokens
+                assert len(got) == min(tokens, limit - len(prompt))
+            elif last.finish_reason == "abort":
+                assert name in self.aborted
+            else:
+                assert last.finish_reason == "error" and last.error
+
+
+TestTraffic = Traffic.TestCase
+TestTraffic.settings = settings(max_examples=150, stateful_step_count=30, deadline=None)
