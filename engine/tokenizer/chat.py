@@ -30,7 +30,7 @@ class ChatTemplate:
         except jinja2.TemplateSyntaxError as error:
             fix = "correct the template, or name another one in model.chat_template"
             raise TokenizerError(
-                where, f"the chat template is broken in its line {error.lineno}: {error.message}", fix
+                where, f"the chat template is broken in line {error.lineno}: {error.message}", fix
             ) from None
         except RecursionError:
             raise TokenizerError(where, "the chat template nests too deeply to be compiled") from None

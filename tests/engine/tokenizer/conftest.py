@@ -73,3 +73,29 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Converted vocabularies of these tests stay out of the user's cache."""
     monkeypatch.setenv("APPLIANCE_CACHE", str(tmp_path / "cache"))
     return tmp_path / "cache"
+
+
+@pytest.fixture(scope="session")
+def sentencepiece_keys() -> Callable[..., dict[str, Any]]:
+    """Pieces learned from a short text, scored by their rank as SentencePiece does."""
+
+    def keys(prefix: bool | None = None) -> dict[str, Any]:
+        from tokenizers import Tokenizer, models, trainers
+
+        text = "▁the▁cat▁sat▁on▁the▁mat▁and▁hello▁world▁they▁then▁hat▁at▁a▁an▁漢字▁it's▁don't▁user▁hi"
+        trained = Tokenizer(models.BPE())
+        trained.train_from_iterator([text] * 3, trainers.BpeTrainer(vocab_size=90, show_progress=False))
+        learned = [token for token, _ in sorted(trained.get_vocab().items(), key=lambda item: item[1])]
+        tokens = ["<unk>", "<s>", "</s>", *(f"<0x{byte:02X}>" for byte in range(256)), *learned, "<think>"]
+        types = [2, 3, 3, *[6] * 256, *[1] * len(learned), 4]
+        scores = [0.0] * 259 + [float(-rank) for rank in range(len(learned))] + [0.0]
+        found: dict[str, Any] = {
+            "model": "llama",
+            "pre": "default",
+            "tokens": tokens,
+            "scores": scores,
+            "token_type": types,
+        }
+        return found | {"bos_token_id": 1, "eos_token_id": 2, "unknown_token_id": 0, "add_space_prefix": prefix}
+
+    return keys

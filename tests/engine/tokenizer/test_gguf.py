@@ -118,21 +118,6 @@ def test_a_missing_split_name_is_said(
     assert "does not name its pre-tokenizer" in caplog.text
 
 
-def sentencepiece_keys(prefix: bool | None = None) -> dict:
-    """Pieces learned from a short text, scored by their rank as SentencePiece does."""
-    from tokenizers import Tokenizer, models, trainers
-
-    text = "▁the▁cat▁sat▁on▁the▁mat▁and▁hello▁world▁they▁then▁hat▁at▁a▁an▁漢字▁it's▁don't▁user▁hi"
-    trained = Tokenizer(models.BPE())
-    trained.train_from_iterator([text] * 3, trainers.BpeTrainer(vocab_size=90, show_progress=False))
-    learned = [token for token, _ in sorted(trained.get_vocab().items(), key=lambda item: item[1])]
-    tokens = ["<unk>", "<s>", "</s>", *(f"<0x{byte:02X}>" for byte in range(256)), *learned, "<think>"]
-    types = [2, 3, 3, *[6] * 256, *[1] * len(learned), 4]
-    scores = [0.0] * 259 + [float(-rank) for rank in range(len(learned))] + [0.0]
-    keys = {"model": "llama", "pre": "default", "tokens": tokens, "scores": scores, "token_type": types}
-    return keys | {"bos_token_id": 1, "eos_token_id": 2, "unknown_token_id": 0, "add_space_prefix": prefix}
-
-
 def greedy_pieces(text: str, keys: dict) -> list[int]:
     """SentencePiece's rule written plainly: join the best-scored neighbours until nothing joins; the rest as bytes."""
     ids = {token: index for index, token in enumerate(keys["tokens"])}
@@ -152,7 +137,7 @@ def greedy_pieces(text: str, keys: dict) -> list[int]:
 
 @pytest.mark.parametrize("prefix", [None, True, False])
 def test_sentencepiece_merges_come_from_scores(
-    prefix: bool | None, nasty: list[str], write_gguf: Callable[..., Path]
+    prefix: bool | None, nasty: list[str], write_gguf: Callable[..., Path], sentencepiece_keys: Callable[..., dict]
 ) -> None:
     keys = sentencepiece_keys(prefix)
     tokenizer = load(write_gguf(**keys))
@@ -162,7 +147,9 @@ def test_sentencepiece_merges_come_from_scores(
         assert tokenizer.decode(expected) == text
 
 
-def test_sentencepiece_equals_transformers(nasty: list[str], write_gguf: Callable[..., Path]) -> None:
+def test_sentencepiece_equals_transformers(
+    nasty: list[str], write_gguf: Callable[..., Path], sentencepiece_keys: Callable[..., dict]
+) -> None:
     # Transformers puts no space in front of a text that begins with one; SentencePiece and llama.cpp do
     path = write_gguf(**sentencepiece_keys())
     ours, theirs = load(path), transformers_tokenizer(path)
