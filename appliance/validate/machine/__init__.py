@@ -1,0 +1,13 @@
+"""The fourth tier: the profile against the machine it is validated on. `--offline` leaves it out."""
+
+from ..facts import Rule
+from . import address, files, keys, model
+
+MACHINE_RULES: tuple[Rule, ...] = (
+    model.present,
+    model.checkpoint,
+    files.named_files,
+    files.template,
+    keys.api_keys,
+    address.free,
+)
