@@ -1,0 +1,64 @@
+"""Codes of the fourth tier: does the profile fit the machine it is validated on?"""
+
+from ..diagnostics import Code
+
+_PAGES = (
+    Code(
+        "AP0301",
+        "the model is not here",
+        "The folder or file does not exist. For a hub's or a package index's model this is a note: it is fetched by "
+        "`appliance pull` or `appliance up`.",
+        "Correct the path. Relative paths start at the profile's folder; a hub's model begins with `hf:`.",
+    ),
+    Code(
+        "AP0302",
+        "the model cannot be read",
+        "Its headers are broken, cut off, or name an architecture that the engine does not have.",
+        "Fetch it again, or take a model of a supported architecture.",
+    ),
+    Code(
+        "AP0303",
+        "a named file is missing",
+        "A file or folder that the profile names does not exist, or this user may not read it.",
+        "Correct the path or the permissions. Relative paths start at the profile's folder.",
+    ),
+    Code(
+        "AP0304",
+        "a broken chat template",
+        "`model.chat_template` is not a Jinja template in UTF-8.",
+        "Correct the template at the line named.",
+    ),
+    Code(
+        "AP0305",
+        "the variable of an API key is not set",
+        "`security.api_keys` names an environment variable that is unset or empty here. An empty key would let "
+        "everybody in.",
+        "Set it, or validate with `--offline` on machines that do not hold the key.",
+    ),
+    Code(
+        "AP0306",
+        "the file of an API key cannot be used",
+        "It does not exist, cannot be read, or its first line is empty.",
+        "Write the key on its first line and give this user the right to read it.",
+    ),
+    Code(
+        "AP0307",
+        "a key file that everybody can read",
+        "Every user of this machine can read the key.",
+        "`chmod 600 FILE`",
+    ),
+    Code(
+        "AP0308",
+        "an address that cannot be listened on",
+        "This machine does not have the address, or this user may not use the port (below 1024).",
+        "Choose another `security.bind`.",
+    ),
+    Code(
+        "AP0309",
+        "the port is in use",
+        "Another program listens there, which may be this very appliance.",
+        "Stop the other program, or choose another port.",
+    ),
+)
+
+CODES = {page.code: page for page in _PAGES}

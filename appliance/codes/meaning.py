@@ -1,0 +1,186 @@
+"""Codes of the third tier: do the fields fit each other and the model?"""
+
+from ..diagnostics import Code
+
+_PAGES = (
+    Code(
+        "AP0201",
+        "a release this appliance does not serve",
+        "`release` says for which engine semantics the profile was written. Between releases keys go, defaults change "
+        "and words change their meaning, so an older profile is refused, never reinterpreted. From 0.31 to 0.32: CORS "
+        "origins are empty by default, a `max_tokens` that does not fit shortens the output instead of failing "
+        "(`limits.max_tokens.overflow`), mamba mode `all` and cascade attention are gone.",
+        'Adapt the profile and write `release: "0.32"`.',
+    ),
+    Code(
+        "AP0202",
+        "a file from an index without its hash",
+        "A package index may serve another file under the same name tomorrow. With `model.sha256` only the file that "
+        "was meant is accepted.",
+        "Write the hash as its publisher gives it.",
+    ),
+    Code(
+        "AP0203",
+        "a hash without a file",
+        "`model.sha256` is the hash of one file; a folder or a repository has many.",
+        "Remove it, or name a `.gguf` file; pin a hub's repository by its commit.",
+    ),
+    Code(
+        "AP0204",
+        "a served name that cannot be used",
+        "Requests ask for the model by `model.served_names`; an empty, blank or repeated name serves nobody.",
+        "Correct or remove it.",
+    ),
+    Code(
+        "AP0205",
+        "a context beyond the model's",
+        "The model was trained for positions up to a limit that its checkpoint names; beyond it the answers decay.",
+        "Write `auto` or at most that limit.",
+    ),
+    Code(
+        "AP0206",
+        "more than one CPU device",
+        "`hardware.platform: cpu` is one device; its cores share the work without any setting.",
+        "Write `devices: auto`.",
+    ),
+    Code(
+        "AP0210",
+        "a KV format this platform does not offer",
+        "Each KV format names the platforms that can compute with it.",
+        "Take one of the formats listed.",
+    ),
+    Code(
+        "AP0211",
+        "a block that does not fit the heads",
+        "Packed KV formats need head sizes and blocks that divide evenly.",
+        "Choose another `kv_cache.block_tokens` or `kv_cache.dtype`.",
+    ),
+    Code(
+        "AP0212",
+        "a KV cache smaller than one request",
+        "`kv_cache.size` must hold at least one request of `model.max_context` tokens, else that request never runs.",
+        "Enlarge the cache or shorten the context.",
+    ),
+    Code(
+        "AP0213",
+        "layers that skip nothing",
+        "`kv_cache.skip_layers` keeps layers out of a smaller KV format, and the format is not a smaller one.",
+        "Remove it, or choose a smaller `kv_cache.dtype`.",
+    ),
+    Code(
+        "AP0220",
+        "tensor parallelism that does not divide the heads",
+        "Each device takes an equal share of the attention heads, and of the key-value heads where there are enough.",
+        "Write one of the numbers listed.",
+    ),
+    Code(
+        "AP0221",
+        "too few devices",
+        "`parallelism` spreads the engine over more devices than `hardware.devices` allows.",
+        "Allow more devices, or spread less.",
+    ),
+    Code(
+        "AP0222",
+        "elastic without expert parallelism",
+        "`elastic` changes the number of expert-parallel workers while serving.",
+        "Set `parallelism.expert.enabled: true` too, or remove `elastic`.",
+    ),
+    Code(
+        "AP0225",
+        "steps that are too small",
+        "One step computes a token of every running sequence, and without chunked prefill a whole prompt.",
+        "Raise `engine.batching.max_tokens`, or lower what must fit in it.",
+    ),
+    Code(
+        "AP0226",
+        "speculation that contradicts itself",
+        "`max_tokens`, `lookup_min` and `lookup_max` belong to a method, and the least is not above the most.",
+        "Remove them, or set the method.",
+    ),
+    Code(
+        "AP0227",
+        "options of a backend that is not used",
+        "`engine.vllm` is read with `engine.backend: vllm` only.",
+        "Remove the section, or set the backend.",
+    ),
+    Code(
+        "AP0230",
+        "an endpoint the model cannot serve",
+        "An embedding model generates no text, and a text generator has no embeddings. `required` makes that an error, "
+        "because the appliance would never become ready; `on` would answer every call with 501.",
+        "Set the endpoint to `off` or `auto`, or serve another model.",
+    ),
+    Code(
+        "AP0231",
+        "nothing is served",
+        "Every endpoint that answers requests is off.",
+        "Set one to `on`.",
+    ),
+    Code(
+        "AP0232",
+        "a default output without room for a prompt",
+        "`limits.max_tokens.default` is used by requests that name no length; prompt and output share the context.",
+        "Lower it, or raise `model.max_context`.",
+    ),
+    Code(
+        "AP0233",
+        "a queue shorter than one prompt",
+        "`limits.queue.tokens` counts prompt tokens that wait. A prompt longer than that is turned away even when "
+        "nothing else waits.",
+        "Write at least `model.max_context`.",
+    ),
+    Code(
+        "AP0240",
+        "open to the network without a key",
+        "The server listens on an address that other machines reach and asks for no API key: whoever reaches the port "
+        "uses the model.",
+        "Set `security.api_keys`, bind 127.0.0.1, or keep the port behind a proxy that asks who is there.",
+        "security: {bind: 0.0.0.0:8000, api_keys: [{env: APPLIANCE_KEY}]}",
+    ),
+    Code(
+        "AP0241",
+        "every web page, with the visitor's credentials",
+        'Origins `"*"` and `credentials: true` together let any page that somebody opens act in that person\'s name. '
+        "Browsers refuse this combination.",
+        "List the origins, or set `credentials: false`.",
+    ),
+    Code(
+        "AP0242",
+        "every web page may call",
+        "The default is no origin at all. With `*` any page that a browser of your network opens may use the server.",
+        "List the origins that need it.",
+    ),
+    Code(
+        "AP0243",
+        "not a web origin",
+        "An origin is scheme, host and port, without a path or a closing slash; browsers compare it letter by letter.",
+        "Write `https://app.example.org` or `http://localhost:3000`.",
+    ),
+    Code(
+        "AP0244",
+        "the same key twice",
+        "Two entries of `security.api_keys` name the same variable or file.",
+        "Remove one.",
+    ),
+    Code(
+        "AP0245",
+        "not a host name",
+        "`security.media.domains` lists bare host names, without scheme, port or path.",
+        "Write `cdn.example.org`.",
+    ),
+    Code(
+        "AP0246",
+        "a password in the repository's address",
+        "The profile is text that others read. The address is not repeated in any message.",
+        "Use an SSH key or a credential helper, and replace the password.",
+    ),
+    Code(
+        "AP0250",
+        "known, and not built yet",
+        "The profile's schema already has this field or value, and no part of this appliance carries it out. It is "
+        "refused instead of ignored: what a profile says is what runs.",
+        "Write what the message names. Endpoints set to `auto` are served as soon as the appliance has them.",
+    ),
+)
+
+CODES = {page.code: page for page in _PAGES}
