@@ -1,12 +1,13 @@
-"""Builds the ASGI application from the endpoint table: routes, and around them CORS, keys, counting and the access log."""
+"""Builds the ASGI application from the endpoint table: routes, and CORS, keys, counting and access log around them."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 
 from fastapi import FastAPI
+from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from appliance import __version__
@@ -15,8 +16,8 @@ from appliance.server.auth import KeyGuard
 from appliance.server.body import read_json
 from appliance.server.context import Context
 from appliance.server.endpoints import ENDPOINTS, Endpoint
+from appliance.server.errors import ApiError, unexpected
 from appliance.server.traffic import Traffic
-
 
 CLIENT_LEFT = 499
 
@@ -28,7 +29,10 @@ def build_app(context: Context, digests: tuple[bytes, ...]) -> FastAPI:
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
             await stack.enter_async_context(context.engine)
-            watchers = [asyncio.create_task(context.pulse.watch()), asyncio.create_task(context.readiness.watch(context))]
+            watchers = [
+                asyncio.create_task(context.pulse.watch()),
+                asyncio.create_task(context.readiness.watch(context)),
+            ]
             yield
             for watcher in watchers:
                 watcher.cancel()
@@ -45,7 +49,11 @@ def build_app(context: Context, digests: tuple[bytes, ...]) -> FastAPI:
     )
     for endpoint in offered:
         app.add_api_route(
-            endpoint.path, _route(context, endpoint), methods=list(endpoint.methods), name=endpoint.module, response_model=None
+            endpoint.path,
+            _route(context, endpoint),
+            methods=list(endpoint.methods),
+            name=endpoint.module,
+            response_model=None,
         )
     errors.install(app)
     open_paths = frozenset(endpoint.path for endpoint in offered if endpoint.open(config))
@@ -66,15 +74,24 @@ def build_app(context: Context, digests: tuple[bytes, ...]) -> FastAPI:
 def _route(context: Context, endpoint: Endpoint) -> Callable[[Request], Awaitable[Response]]:
     handle = endpoint.handle()
 
-    async def plain(request: Request) -> Response:
-        return await handle(context, request, await read_json(request, context.config) if endpoint.json else {})
-
-    async def generating(request: Request) -> Response:
-        context.check_serving()
+    async def answer(request: Request) -> Response:
+        if endpoint.generates:
+            context.check_serving()
         body = await read_json(request, context.config) if endpoint.json else {}
-        return await _while_connected(request, handle(context, request, body))
+        work = handle(context, request, body)
+        return await (_while_connected(request, work) if endpoint.generates else work)
 
-    return generating if endpoint.generates else plain
+    async def guarded(request: Request) -> Response:
+        try:
+            return await answer(request)
+        except ClientDisconnect:
+            return Response(status_code=CLIENT_LEFT)
+        except (ApiError, HTTPException):
+            raise
+        except Exception as error:
+            raise unexpected(error, f"{request.method} {endpoint.path}") from None
+
+    return guarded
 
 
 async def _while_connected(request: Request, work: Awaitable[Response]) -> Response:

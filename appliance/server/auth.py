@@ -13,12 +13,12 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from appliance.server.errors import ApiError
 
 
-class KeyMissing(Exception):
+class KeyMissingError(Exception):
     """A configured key has no value: serving without it would leave the door open."""
 
 
 def read_keys(references: tuple[dict[str, str], ...]) -> tuple[bytes, ...]:
-    """SHA-256 digest per key of `{"env": NAME}` or `{"file": PATH}`; raises KeyMissing."""
+    """SHA-256 digest per key of `{"env": NAME}` or `{"file": PATH}`; raises KeyMissingError."""
     return tuple(hashlib.sha256(_read(reference).encode()).digest() for reference in references)
 
 
@@ -31,9 +31,9 @@ def _read(reference: dict[str, str]) -> str:
         try:
             key = Path(reference["file"]).read_text().strip()
         except (OSError, UnicodeDecodeError) as error:
-            raise KeyMissing(f"security.api_keys: {where} cannot be read: {error}") from None
+            raise KeyMissingError(f"security.api_keys: {where} cannot be read: {error}") from None
     if not key:
-        raise KeyMissing(f"security.api_keys: {where} is empty or not set")
+        raise KeyMissingError(f"security.api_keys: {where} is empty or not set")
     return key
 
 

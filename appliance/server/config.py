@@ -8,7 +8,7 @@ EndpointSwitch = Literal["on", "off", "required", "auto"]
 
 @dataclass(frozen=True)
 class ServerConfig:
-    """Sent to the child as JSON on standard input. Secrets travel by reference (environment name or file), never by value."""
+    """Sent to the child as JSON on standard input. Secrets travel as environment name or file, never by value."""
 
     engine_address: str
     """ZeroMQ endpoint of the engine."""

@@ -43,10 +43,10 @@ class Context:
             raise unavailable(f"the engine is not serving: {self.engine.reason}", retry_after=2)
 
     def generate(self, requests: list[Request]) -> Generation:
-        """`async with context.generate(requests) as updates: async for update in updates` gives every Update of every request.
+        """`async with context.generate(requests) as updates: async for update in updates` gives every Update.
 
-        `updates.finish(request_id, reason)` ends one early. Entering submits them together; raises ApiError 503 when the queue is full or the engine is down. Leaving aborts
-        what has not finished.
+        Entering submits the requests together; raises ApiError 503 when the queue is full or the engine is down.
+        `updates.finish(request_id, reason)` ends one early, leaving aborts what has not finished.
         """
         return Generation(self.engine, self.admission, self.metrics, requests)
 

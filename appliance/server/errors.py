@@ -68,6 +68,12 @@ def unavailable(message: str, retry_after: int = 1) -> ApiError:
     return ApiError(503, message, headers={"Retry-After": str(retry_after)})
 
 
+def unexpected(error: Exception, what: str) -> ApiError:
+    """500 for a failure nobody foresaw; the log gets its traceback, the client none of it."""
+    logger.error("%s failed", what, exc_info=error)
+    return ApiError(500, "the server failed on this request; its log has the details")
+
+
 def json_response(content: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
     return Response(msgspec.json.encode(content), status, headers, media_type="application/json")
 
@@ -113,8 +119,7 @@ def install(app: FastAPI) -> None:
         return ApiError(error.status_code, message.get(error.status_code, error.detail), headers=headers).response()
 
     async def unknown(request: Request, error: Exception) -> Response:
-        logger.error("%s %s failed", request.method, request.url.path, exc_info=error)
-        return ApiError(500, "the server failed on this request; its log has the details").response()
+        return unexpected(error, f"{request.method} {request.url.path}").response()
 
     app.add_exception_handler(ApiError, known)
     app.add_exception_handler(HTTPException, http)

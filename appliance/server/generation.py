@@ -1,4 +1,4 @@
-"""One caller's engine requests from admission to their end: places held, updates merged, times measured, leftovers aborted."""
+"""One caller's engine requests from admission to their end: places, merged updates, times, aborted leftovers."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -32,9 +32,9 @@ class Generation:
         except EngineDied as error:
             self._held.close()
             raise unavailable(f"the engine is not serving: {error}", retry_after=2) from None
-        except ValueError:
+        except BaseException:
             self._held.close()
-            raise ApiError(400, "a request with this request_id is still running", "request_id") from None
+            raise
         return self
 
     async def __aexit__(self, *_: object) -> None:

@@ -59,6 +59,8 @@ class LimitedHttp(HttpToolsProtocol):
         if self._refused or self.transport is None or self.transport.is_closing():
             return
         self._refused = True
-        head = b"HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-type: application/json\r\nconnection: close\r\n"
+        head = (
+            b"HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-type: application/json\r\nconnection: close\r\n"
+        )
         self.transport.write(head + b"content-length: %d\r\n\r\n" % len(_REFUSAL) + _REFUSAL)
         self.transport.close()

@@ -47,7 +47,7 @@ def main() -> int:
     try:
         context = make_context(config)
         app = build_app(context, auth.read_keys(config.api_keys))
-    except (TokenizerError, auth.KeyMissing) as error:
+    except (TokenizerError, auth.KeyMissingError) as error:
         say({"error": str(error)})
         return 2
     listener = socket.socket(fileno=arguments.fd)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
@@ -10,12 +10,78 @@ from appliance.engine.protocol import Ready, Stats
 from appliance.server.admission import Admission
 from appliance.server.config import ServerConfig
 
+disable_created_metrics()  # type: ignore[no-untyped-call]
+
 ENGINE = "0"
 
-_SECONDS = (0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10, 20, 40, 80, 160, 640, 2560)
+_SECONDS = (
+    0.001,
+    0.005,
+    0.01,
+    0.02,
+    0.04,
+    0.06,
+    0.08,
+    0.1,
+    0.25,
+    0.5,
+    0.75,
+    1,
+    2.5,
+    5,
+    7.5,
+    10,
+    20,
+    40,
+    80,
+    160,
+    640,
+    2560,
+)
 _LONG_SECONDS = (0.3, 0.5, 0.8, 1, 1.5, 2, 2.5, 5, 10, 15, 20, 30, 40, 50, 60, 120, 240, 480, 960, 1920, 7680)
-_BETWEEN_SECONDS = (0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1, 2.5, 5, 7.5, 10, 20, 40, 80)
-_TOKENS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000)
+_BETWEEN_SECONDS = (
+    0.005,
+    0.01,
+    0.025,
+    0.05,
+    0.075,
+    0.1,
+    0.15,
+    0.2,
+    0.3,
+    0.4,
+    0.5,
+    0.75,
+    1,
+    2.5,
+    5,
+    7.5,
+    10,
+    20,
+    40,
+    80,
+)
+_TOKENS = (
+    1,
+    2,
+    5,
+    10,
+    20,
+    50,
+    100,
+    200,
+    500,
+    1000,
+    2000,
+    5000,
+    10_000,
+    20_000,
+    50_000,
+    100_000,
+    200_000,
+    500_000,
+    1_000_000,
+)
 _STEP_TOKENS = (1, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384)
 _COUNTS = (1, 2, 5, 10, 20)
 
@@ -25,7 +91,9 @@ class Metrics:
         self.registry = CollectorRegistry()
         self._labels = {"model_name": config.served_names[0], "engine": ENGINE}
         self.prompt_tokens = self._counter("prompt_tokens", "Prompt tokens of requests that reached their first token.")
-        self.prompt_tokens_cached = self._counter("prompt_tokens_cached", "Prompt tokens whose KV was found in the cache.")
+        self.prompt_tokens_cached = self._counter(
+            "prompt_tokens_cached", "Prompt tokens whose KV was found in the cache."
+        )
         self.generation_tokens = self._counter("generation_tokens", "Tokens generated.")
         self._success = Counter(
             "vllm:request_success",
@@ -38,7 +106,9 @@ class Metrics:
         self.first_token = self._histogram("time_to_first_token_seconds", "Arrival to first token.", _SECONDS)
         self.between_tokens = self._histogram("inter_token_latency_seconds", "Between two tokens.", _BETWEEN_SECONDS)
         self.per_token = self._histogram(
-            "request_time_per_output_token_seconds", "A request's mean time per token after its first.", _BETWEEN_SECONDS
+            "request_time_per_output_token_seconds",
+            "A request's mean time per token after its first.",
+            _BETWEEN_SECONDS,
         )
         self.whole = self._histogram("e2e_request_latency_seconds", "Arrival to end.", _LONG_SECONDS)
         self.queued = self._histogram("request_queue_time_seconds", "Arrival to first run.", _LONG_SECONDS)
@@ -51,7 +121,9 @@ class Metrics:
         self.params_max_tokens = self._histogram("request_params_max_tokens", "max_tokens of a request.", _TOKENS)
         self.preemptions = self._histogram("request_num_preemptions", "Times a request was preempted.", (0, *_COUNTS))
         self.step_tokens = self._histogram("iteration_tokens_total", "Tokens of one engine step.", _STEP_TOKENS)
-        self.reload_successful = self._appliance_gauge("config_last_reload_successful", "1 when the last profile was taken.")
+        self.reload_successful = self._appliance_gauge(
+            "config_last_reload_successful", "1 when the last profile was taken."
+        )
         self.reload_timestamp = self._appliance_gauge(
             "config_last_reload_success_timestamp_seconds", "When the running profile was taken, in Unix seconds."
         )

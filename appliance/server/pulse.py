@@ -1,4 +1,4 @@
-"""Watches that the engine's steps move while requests wait, and turns its reports into the tokens-per-step histogram."""
+"""Watches that the engine's steps move while requests wait, and fills the tokens-per-step histogram."""
 
 import asyncio
 import time

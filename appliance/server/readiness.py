@@ -1,4 +1,4 @@
-"""Whether the appliance can serve: the engine has produced a token, and every required endpoint answered a real request."""
+"""Whether the appliance can serve: a token has come out, and every required endpoint answered a real request."""
 
 import asyncio
 import logging

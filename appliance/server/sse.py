@@ -1,13 +1,14 @@
 """Server-sent events: one `data:` line per JSON value."""
 
 from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack
 from typing import Any
 
 import msgspec
 from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from appliance.server.errors import ApiError
+from appliance.server.errors import ApiError, unexpected
 
 DONE = b"data: [DONE]\n\n"
 
@@ -19,16 +20,19 @@ def event(value: Any) -> bytes:
 
 
 class EventStream(StreamingResponse):
-    """Streams `events`; a failure after the first byte becomes an error event, a client that leaves ends the generator at once."""
+    """Streams `events`; a failure on the way becomes an error event. `held` is released however the stream ends."""
 
-    def __init__(self, events: AsyncGenerator[bytes, None], headers: dict[str, str]) -> None:
+    def __init__(self, events: AsyncGenerator[bytes, None], headers: dict[str, str], held: AsyncExitStack) -> None:
         self._events = events
-        super().__init__(_guarded(events), headers={"Cache-Control": "no-cache", **headers}, media_type="text/event-stream")
+        self._held = held
+        headers = {"Cache-Control": "no-cache", **headers}
+        super().__init__(_guarded(events), headers=headers, media_type="text/event-stream")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             await super().__call__(scope, receive, send)
         finally:
+            await self._held.aclose()
             await self._events.aclose()
 
 
@@ -38,4 +42,7 @@ async def _guarded(events: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes,
             yield chunk
     except ApiError as error:
         yield event(error.body())
+        yield DONE
+    except Exception as error:
+        yield event(unexpected(error, "a streamed answer").body())
         yield DONE

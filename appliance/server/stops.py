@@ -2,7 +2,7 @@
 
 
 class StopSearch:
-    """The stop string that ends first wins, of two that end together the longer: so the split of the text does not matter."""
+    """The stop string that ends first wins, of two that end together the longer: the text's split does not matter."""
 
     def __init__(self, stops: tuple[str, ...], include: bool) -> None:
         self._stops = stops

@@ -1,4 +1,4 @@
-"""The outermost layer: counts what is being answered, turns newcomers away while the server drains, writes the access log."""
+"""The outermost layer: counts what is being answered, turns newcomers away in a drain, writes the access log."""
 
 import logging
 import time
@@ -7,6 +7,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from appliance.server.context import Context
 from appliance.server.errors import unavailable
+
+LINE = "%(client)s %(method)s %(path)s %(status)s %(ms)s ms"
 
 access = logging.getLogger("appliance.access")
 
@@ -51,4 +53,8 @@ class Traffic:
                     "status": status,
                     "ms": round((time.monotonic() - started) * 1000, 1),
                 }
-                access.info("%(client)s %(method)s %(path)s %(status)s %(ms)s ms", fields, extra={"fields": fields})
+                # probes and scrapes come every second and say nothing new
+                level = logging.INFO if counted else logging.DEBUG
+                access.log(
+                    level, LINE, fields, extra={"fields": fields}
+                )

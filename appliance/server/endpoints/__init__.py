@@ -1,10 +1,10 @@
 """The table of routes: one endpoint is one module here with `handle`, and one line below.
 
     async def handle(context: Context, request: Request, body: dict[str, Any]) -> Response
-    async def probe(context: Context) -> None      # optional: a real request of its own; raises ApiError with the reason
+    async def probe(context: Context) -> None      # optional: a real request; raises ApiError with the reason
 
-`body` is the decoded JSON object where `json` is set, else empty. Where `generates` is set the caller has checked that the
-engine is up and cancels `handle` when the client leaves.
+`body` is the decoded JSON object where `json` is set, else empty. Where `generates` is set the caller has checked that
+the engine is up, and cancels `handle` when the client leaves.
 """
 
 from collections.abc import Awaitable
@@ -68,5 +68,4 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     Endpoint(("POST",), "/v1/completions", "completions", switch="completions", json=True, generates=True),
     Endpoint(("POST",), "/tokenize", "tokenize", json=True),
     Endpoint(("POST",), "/detokenize", "detokenize", json=True),
-    Endpoint(("POST",), "/v1/systemone", "systemone", switch="systemone", json=True, generates=True),
 )

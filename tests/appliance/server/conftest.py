@@ -1,0 +1,191 @@
+"""A real server process before a fake engine process, and a byte-level tokenizer small enough to reason about."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+import openai
+import pytest
+import tokenizers
+from tokenizers import decoders, models, pre_tokenizers
+
+ROOT = Path(__file__).resolve().parents[3]
+FAKE_ENGINE = Path(__file__).with_name("fake_engine.py")
+CONTEXT = 256
+EOS = 256
+KILL = 258
+FAIL = 259
+TEMPLATE = (
+    "{% for message in messages %}{{ message.role[0] }}:{{ message.content }}"
+    "{% if not (loop.last and continue_final_message) %}\n{% endif %}{% endfor %}"
+    "{% if add_generation_prompt %}a:{% endif %}"
+)
+
+
+@pytest.fixture(scope="session")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a tokenizer of 256 bytes, token id = byte, and four special tokens behind."""
+    folder = tmp_path_factory.mktemp("bytes")
+    printable = [*range(33, 127), *range(161, 173), *range(174, 256)]
+    others = [byte for byte in range(256) if byte not in printable]
+    alphabet = {byte: chr(byte) for byte in printable} | {byte: chr(256 + i) for i, byte in enumerate(others)}
+    tokenizer = tokenizers.Tokenizer(models.BPE({alphabet[byte]: byte for byte in range(256)}, []))
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    tokenizer.add_special_tokens(["<end>", "<start>", "<kill>", "<fail>"])
+    tokenizer.save(str(folder / "tokenizer.json"))
+    settings = {"eos_token": "<end>", "bos_token": "<start>", "chat_template": TEMPLATE}
+    (folder / "tokenizer_config.json").write_text(json.dumps(settings))
+    (folder / "config.json").write_text(json.dumps({"model_type": "llama", "vocab_size": 260, "eos_token_id": EOS}))
+    return folder
+
+
+def until(fact: Callable[[], Any], what: str, seconds: float = 20) -> Any:
+    """Waits until `fact()` holds; an exception of httpx counts as not yet."""
+    deadline = time.monotonic() + seconds
+    while True:
+        try:
+            if value := fact():
+                return value
+        except httpx.TransportError:
+            pass
+        assert time.monotonic() < deadline, f"not within {seconds} s: {what}"
+        time.sleep(0.01)
+
+
+class Engine:
+    def __init__(self, folder: Path, address: str, options: dict[str, Any]) -> None:
+        self._journal = folder / "journal"
+        self._command = [sys.executable, str(FAKE_ENGINE), "--address", address, "--journal", str(self._journal)]
+        options = {"eos": EOS, "vocab": 260, "context": CONTEXT, "kill_token": KILL, "fail_token": FAIL, **options}
+        for name, value in options.items():
+            self._command += [f"--{name.replace('_', '-')}", str(value)]
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        self.process = subprocess.Popen(self._command, env={**os.environ, "PYTHONPATH": str(ROOT)})
+
+    def stop(self) -> None:
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+
+    @property
+    def journal(self) -> dict[str, Any]:
+        return json.loads(self._journal.read_text())
+
+
+@dataclass
+class Server:
+    url: str
+    port: int
+    process: subprocess.Popen[str]
+    engine: Engine
+    http: httpx.Client
+    log: Path
+    lines: list[str] = field(default_factory=list)
+
+    @property
+    def openai(self) -> openai.OpenAI:
+        return openai.OpenAI(base_url=f"{self.url}/v1", api_key="unused", max_retries=0, http_client=self.http)
+
+    def complete(self, prompt: Any, **more: Any) -> httpx.Response:
+        return self.http.post("/v1/completions", json={"prompt": prompt, **more})
+
+    def chat(self, content: Any, **more: Any) -> httpx.Response:
+        return self.http.post("/v1/chat/completions", json={"messages": [{"role": "user", "content": content}], **more})
+
+    def wait_ready(self) -> None:
+        until(lambda: self.http.get("/ready").status_code == 200, "ready")
+
+    def idle(self) -> bool:
+        return self.engine.journal["running"] == 0
+
+    def end(self) -> int:
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(20)
+
+
+@contextmanager
+def launch(
+    model: Path,
+    *,
+    engine: dict[str, Any] | None = None,
+    boot_engine: bool = True,
+    environment: Any = None,
+    **config: Any,
+) -> Iterator[Server]:
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        address = f"ipc://{folder}/engine"
+        double = Engine(folder, address, engine or {})
+        stack.callback(double.stop)
+        if boot_engine:
+            double.start()
+        listener = stack.enter_context(socket.create_server(("127.0.0.1", 0), backlog=256))
+        settings = {
+            "engine_address": address,
+            "model_path": str(model),
+            "served_names": ["bytes", "alias"],
+            "max_context": CONTEXT,
+            "profile_name": "test",
+            "release": "0.32",
+            "endpoints": {"chat": "required", "completions": "required", "metrics": "on", "systemone": "off"},
+            **config,
+        }
+        log = folder / "log"
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "appliance.server.main", "--fd", str(listener.fileno())],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=stack.enter_context(log.open("w")),
+            text=True,
+            pass_fds=[listener.fileno()],
+            env={**os.environ, "PYTHONPATH": str(ROOT), **(environment or {})},
+        )
+        stack.callback(process.wait)
+        stack.callback(process.kill)
+        assert process.stdin and process.stdout
+        stack.enter_context(process.stdout)
+        with process.stdin:
+            process.stdin.write(json.dumps(settings) + "\n")
+        said = process.stdout.readline()
+        assert json.loads(said or "{}") == {"ready": True}, said + log.read_text()
+        port = listener.getsockname()[1]
+        url = f"http://127.0.0.1:{port}"
+        http = stack.enter_context(httpx.Client(base_url=url, timeout=20))
+        server = Server(url, port, process, double, http, log)
+        if boot_engine:
+            server.wait_ready()
+        yield server
+
+
+@pytest.fixture(scope="session")
+def shared(model: Path) -> Iterator[Server]:
+    with launch(model) as server:
+        yield server
+
+
+@pytest.fixture
+def server(shared: Server) -> Server:
+    """One server for all tests that leave it as they found it."""
+    until(shared.idle, "the engine is idle")
+    return shared
+
+
+@pytest.fixture
+def boot(model: Path) -> Iterator[Callable[..., Server]]:
+    """`boot(queue_requests=2, engine={"step": 0.1})`: a server of the test's own."""
+    with ExitStack() as stack:
+        yield lambda **options: stack.enter_context(launch(model, **options))
