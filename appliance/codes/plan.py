@@ -7,16 +7,16 @@ _PAGES = (
         "AP0401",
         "the model does not fit",
         "Weights, the processes and the work space of one step leave no room for a KV cache. The budget is "
-        "`hardware.memory_fraction` of the memory that this process may use (a container's limit counts), less what other "
-        "processes use now. Nothing has been started.",
-        "Free memory, raise `hardware.memory_fraction`, or take a smaller model, or `model.dtype: bfloat16` where it is "
-        "float32. `appliance plan FILE --hardware NAME` shows where it would fit.",
+        "`hardware.memory_fraction` of the memory that this process may use (a container's limit counts), "
+        "less what other processes use now. Nothing has been started.",
+        "Free memory, raise `hardware.memory_fraction`, or take a smaller model, or `model.dtype: bfloat16` "
+        "where it is float32. `appliance plan FILE --hardware NAME` shows where it would fit.",
     ),
     Code(
         "AP0402",
         "the context does not fit",
-        "One sequence of `model.max_context` tokens needs more KV cache than memory has left. The message names the largest "
-        "context that fits.",
+        "One sequence of `model.max_context` tokens needs more KV cache than memory has left. The message "
+        "names the largest context that fits.",
         "Write that number, or `auto`, which takes the largest by itself; or a `kv_cache.dtype` with fewer bytes.",
         "```yaml\nmodel:\n  max_context: 131072   # refused\n  max_context: auto     # the largest that fits\n```",
     ),
@@ -41,22 +41,22 @@ _PAGES = (
     Code(
         "AP0406",
         "the weights cannot stay as they are",
-        "Keeping quantised weights quantised in memory is not part of this release: they are widened to `model.dtype` "
-        "when they are loaded.",
+        "Keeping quantised weights quantised in memory is not part of this release: they are widened to "
+        "`model.dtype` when they are loaded.",
         "Write `model.weights: auto`.",
     ),
     Code(
         "AP0407",
         "the device is not there",
-        "`hardware.platform`, `hardware.devices` or `parallelism` ask for devices that this machine does not have, or that "
-        "the native engine of this release does not compute on.",
+        "`hardware.platform`, `hardware.devices` or `parallelism` ask for devices that this machine does not "
+        "have, or that the native engine of this release does not compute on.",
         "Write `auto`, or plan for another machine: `appliance plan FILE --hardware h100x8`.",
     ),
     Code(
         "AP0408",
         "one step is too small",
-        "`engine.batching.max_tokens` is less than one token for each of `max_sequences`, or, without chunked prefill, less "
-        "than a prompt may have.",
+        "`engine.batching.max_tokens` is less than one token for each of `max_sequences`, or, without chunked "
+        "prefill, less than a prompt may have.",
         "Raise `engine.batching.max_tokens`, or lower `max_sequences`, or leave either at `auto`.",
     ),
     Code(
@@ -68,8 +68,8 @@ _PAGES = (
     Code(
         "AP0410",
         "the checkpoint cannot be used",
-        "A file of the model is missing, damaged, or describes an architecture that the native engine does not have. Sizes "
-        "and offsets in its headers are compared with the files before anything boots.",
+        "A file of the model is missing, damaged, or describes an architecture that the native engine does "
+        "not have. Sizes and offsets in its headers are compared with the files before anything boots.",
         "Fetch the model again, or name another one; the message lists the architectures.",
     ),
     Code(

@@ -5,28 +5,30 @@ from typing import cast
 from appliance.engine.checkpoint.task import Task
 from appliance.profile import Profile
 from appliance.server.config import EndpointSwitch
+from appliance.validate.not_yet import NOT_YET
 
-# Endpoints this release has, with the tasks a checkpoint needs to have for them.
-SERVED: dict[str, tuple[str, ...]] = {
-    "chat": ("generate", "unknown"),
-    "completions": ("generate", "unknown"),
-    "systemone": ("generate", "unknown"),
-    "metrics": ("generate", "embed", "classify", "transcribe", "unknown"),
-}
+GENERATING = ("chat", "completions", "responses", "messages", "systemone", "decisions")
 
 
-def choose_endpoints(profile: Profile, task: Task) -> dict[str, tuple[EndpointSwitch, str]]:
-    """Switch and reason by endpoint."""
+def switches(profile: Profile, task: Task) -> dict[str, EndpointSwitch]:
+    """By endpoint, `auto` resolved."""
+    written = {name: getattr(profile.endpoints, name) for name in type(profile.endpoints).model_fields}
+    resolved = {path.removeprefix("endpoints."): value for path, (value, _) in resolve_auto(profile, task).items()}
+    return cast(dict[str, EndpointSwitch], written | resolved)
+
+
+def resolve_auto(profile: Profile, task: Task) -> dict[str, tuple[EndpointSwitch, str]]:
+    """By dotted path: what each endpoint that stands at auto becomes, and why."""
+    missing = {absent.path for absent in NOT_YET}
     chosen: dict[str, tuple[EndpointSwitch, str]] = {}
     for name in type(profile.endpoints).model_fields:
-        switch = cast(EndpointSwitch, getattr(profile.endpoints, name))
-        written = name in profile.endpoints.model_fields_set
-        if switch != "auto":
-            chosen[name] = switch, "written in the profile" if written else "the default"
-        elif name not in SERVED:
-            chosen[name] = "off", "this release does not serve it"
-        elif task not in SERVED[name]:
-            chosen[name] = "off", f"the checkpoint's task is {task}"
+        path = f"endpoints.{name}"
+        if getattr(profile.endpoints, name) != "auto":
+            continue
+        if path in missing:
+            chosen[path] = "off", "not part of this release"
+        elif name in GENERATING and task not in ("generate", "unknown"):
+            chosen[path] = "off", f"the checkpoint's task is {task}"
         else:
-            chosen[name] = "on", "this release and the model can"
+            chosen[path] = "on", "the release has it and the model can"
     return chosen

@@ -7,7 +7,7 @@ from appliance.engine.config import EngineConfig
 from appliance.profile import Profile
 
 from .boot_time import boot_seconds
-from .endpoints import choose_endpoints
+from .endpoints import resolve_auto, switches
 from .errors import FindPosition, Refusals, nowhere
 from .hardware import HardwareSnapshot
 from .machine import Machine, choose_machine
@@ -52,7 +52,6 @@ def make_plan(
         checkpoint, budget, shape, DTYPE_BYTES[dtype], machine.platform, parallel.tensor, parallel.pipeline
     )
     sizes = choose_sizes(profile, config.max_positions, all_costs, machine, refusals)
-    endpoints = choose_endpoints(profile, checkpoint.task)
     model = ModelFacts(
         config.architecture,
         checkpoint.format,
@@ -78,7 +77,7 @@ def make_plan(
         "kv_cache.size": (sizes.blocks * shape.block_bytes, sizes.pool_reason),
         "engine.batching.max_sequences": (sizes.sequences, sizes.sequences_reason),
         "engine.batching.max_tokens": (sizes.batch_tokens, sizes.batch_tokens_reason),
-        **{f"endpoints.{name}": value for name, value in endpoints.items()},
+        **resolve_auto(profile, checkpoint.task),
     }
     values = resolve_all(profile, chosen)
     sampling = dict(checkpoint.sampling_defaults)
@@ -110,7 +109,7 @@ def make_plan(
         sampling=sampling,
         boot_seconds=boot_seconds(model, dtype, machine),
         engine=engine,
-        server=server_config(profile, engine, endpoints, sampling, identity, revision),
+        server=server_config(profile, engine, switches(profile, checkpoint.task), sampling, identity, revision),
         notes=_notes(machine, checkpoint, shape),
     )
 

@@ -37,7 +37,7 @@ class MachineFacts:
 
 @dataclass(frozen=True)
 class MemoryPlan:
-    """Bytes, per device. budget = memory * fraction - others = weights + processes + workspace + gathered + pool + spare."""
+    """Bytes of one device. budget = memory * fraction - others, spent on weights ... kv_pool; spare is left."""
 
     memory: int
     fraction: float

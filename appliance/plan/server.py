@@ -1,7 +1,5 @@
 """What the API server processes are told."""
 
-from collections.abc import Mapping
-
 from appliance.engine.config import EngineConfig
 from appliance.profile import Profile
 from appliance.server.config import EndpointSwitch, ServerConfig
@@ -10,7 +8,7 @@ from appliance.server.config import EndpointSwitch, ServerConfig
 def server_config(
     profile: Profile,
     engine: EngineConfig,
-    endpoints: Mapping[str, tuple[EndpointSwitch, str]],
+    endpoints: dict[str, EndpointSwitch],
     sampling: dict[str, float],
     config_hash: str,
     revision: int,
@@ -23,7 +21,7 @@ def server_config(
         max_context=engine.max_context,
         profile_name=profile.name,
         release=profile.release,
-        endpoints={name: switch for name, (switch, _) in endpoints.items()},
+        endpoints=endpoints,
         api_keys=tuple(key.model_dump(exclude_none=True) for key in security.api_keys),
         cors_origins=security.cors.origins,
         cors_credentials=security.cors.credentials,

@@ -1,0 +1,104 @@
+"""`appliance plan FILE`: what a profile becomes on a machine, and why."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from appliance.plan import HardwareSnapshot, Plan
+    from appliance.profile import Profile
+
+
+class Format(StrEnum):
+    TEXT = "text"
+    JSON = "json"
+
+
+def plan(
+    file: Annotated[Path, typer.Argument(help="The profile.", show_default=False)],
+    hardware: Annotated[
+        str, typer.Option(help="auto = this machine, a name (h100x8, cpu-16c-64g ...), or a saved snapshot's file.")
+    ] = "auto",
+    against: Annotated[
+        Path | None, typer.Option(help="Show what changes from the plan of this profile.", show_default=False)
+    ] = None,
+    format: Annotated[Format, typer.Option(help="For people, or for machines.")] = Format.TEXT,
+    all: Annotated[bool, typer.Option("--all", help="Also list fields that stand at their defaults.")] = False,
+    save_hardware: Annotated[
+        Path | None, typer.Option(help="Write the hardware snapshot to this file.", show_default=False)
+    ] = None,
+) -> None:
+    """Resolve every field of a profile on a machine, with reasons, without starting anything."""
+    from appliance.plan import diff_plans
+
+    machine, forecast = find_hardware(hardware)
+    if save_hardware is not None:
+        save_hardware.write_bytes(machine.dump())
+    made = plan_file(file, machine, forecast)
+    before = plan_file(against, machine, forecast) if against is not None else None
+    if format is Format.JSON:
+        if before is None:
+            typer.echo(made.json(), nl=False)
+        else:
+            import msgspec
+
+            typer.echo(msgspec.json.format(msgspec.json.encode(diff_plans(before, made)), indent=2))
+        return
+    from rich.console import Console
+
+    from appliance.plan.text import print_changes, print_plan
+
+    console = Console(highlight=False)
+    if before is None:
+        print_plan(made, console, all)
+    else:
+        print_changes(diff_plans(before, made), str(against), console)
+
+
+def plan_file(file: Path, machine: "HardwareSnapshot", forecast: bool) -> "Plan":
+    """ApplianceError for a profile with errors, a model that is not here, or a plan that does not fit."""
+    from appliance.diagnostics import ApplianceError
+    from appliance.plan import make_plan, read_checkpoint
+    from appliance.source import resolve
+    from appliance.validate import validate
+
+    checked = validate(file, offline=True, locate=lambda profile: _here(profile, file.parent))
+    if checked.profile is None or checked.errors:
+        raise ApplianceError(list(checked.errors), exit_code=1 if checked.readable else 2)
+    found = resolve(checked.profile.model, base=file.parent, position=checked.position("model.source"))
+    checkpoint = read_checkpoint(found.path, checked.position)
+    return make_plan(checked.profile, machine, checkpoint, position=checked.position, forecast=forecast)
+
+
+def _here(profile: "Profile", base: Path) -> str | None:
+    from appliance.diagnostics import ApplianceError
+    from appliance.source import resolve
+
+    try:
+        return str(resolve(profile.model, base=base).path)
+    except ApplianceError:
+        return None
+
+
+def find_hardware(name: str) -> tuple["HardwareSnapshot", bool]:
+    """(snapshot, is it another machine?)."""
+    from appliance.diagnostics import ApplianceError, Diagnostic, Position, Severity
+    from appliance.plan import MACHINES, HardwareSnapshot, probe
+
+    if name == "auto":
+        return probe(), False
+    if name in MACHINES:
+        return MACHINES[name], True
+    message, fix = (
+        f'"{name}" is not a machine of the catalogue',
+        f"auto, a saved snapshot's file, or {', '.join(MACHINES)}",
+    )
+    if Path(name).is_file():
+        try:
+            return HardwareSnapshot.load(Path(name).read_bytes()), True
+        except (OSError, ValueError) as error:
+            message, fix = f"{name} holds no hardware snapshot: {error}", "save one with --save-hardware FILE"
+    finding = Diagnostic("AP0411", Severity.ERROR, Position("--hardware"), "", message, fix)
+    raise ApplianceError([finding], exit_code=2)
