@@ -1,0 +1,29 @@
+"""What every decoder-only model here shares: embedding, a stack of blocks, a last norm, a head, and how they are filled."""
+
+from collections.abc import Iterable
+
+import torch
+
+from appliance.engine.checkpoint.config import ModelConfig
+
+from .attention import AttentionContext
+from .embedding import Embedding, Head
+from .parameters import Parameters
+
+
+class Decoder:
+    """Base of the model files, which add blocks, norm and `forward`."""
+
+    def __init__(self, config: ModelConfig, dtype: torch.dtype) -> None:
+        self.config = config
+        self.parameters = Parameters(dtype)
+        self.body = self.parameters.under("model")
+        self.embedding = Embedding(self.body.under("embed_tokens"), config.vocab_size, config.hidden_size)
+        own_head = None if config.tie_embeddings else self.parameters.under("lm_head")
+        self.head = Head(self.embedding, own_head, config.logit_softcap)
+
+    def load(self, weights: Iterable[tuple[str, torch.Tensor]]) -> None:
+        self.parameters.fill(weights, frozenset({"lm_head.weight"} if self.config.tie_embeddings else ()))
+
+    def logits(self, hidden: torch.Tensor) -> torch.Tensor:
+        return self.head(hidden)

@@ -1,0 +1,54 @@
+"""The stack that most architectures are: norms before attention and feed-forward, one rotation for all layers."""
+
+import torch
+
+from appliance.engine.checkpoint.config import ModelConfig
+
+from .attention import AttentionContext
+from .decoder import Decoder
+from .mlp import GatedMLP
+from .norm import RMSNorm
+from .parameters import Parameters
+from .rotary import Rotary, Rotation
+from .self_attention import SelfAttention
+
+
+class PreNormBlock:
+    """hidden += attention(norm(hidden)); hidden += mlp(norm(hidden)). Changes `hidden` in place."""
+
+    __slots__ = ("attention", "attention_norm", "mlp", "mlp_norm")
+
+    def __init__(self, config: ModelConfig, parameters: Parameters, attention: SelfAttention) -> None:
+        self.attention = attention
+        self.mlp = GatedMLP(config, parameters.under("mlp"))
+        size, eps = config.hidden_size, config.rms_norm_eps
+        self.attention_norm = RMSNorm(parameters.under("input_layernorm"), size, eps)
+        self.mlp_norm = RMSNorm(parameters.under("post_attention_layernorm"), size, eps)
+
+    def __call__(self, hidden: torch.Tensor, rotation: Rotation, context: AttentionContext) -> None:
+        hidden.add_(self.attention(self.attention_norm(hidden), rotation, context))
+        hidden.add_(self.mlp(self.mlp_norm(hidden)))
+
+
+class PreNormDecoder(Decoder):
+    """Architectures differ in the attention of a layer: they say which."""
+
+    def __init__(self, config: ModelConfig, dtype: torch.dtype) -> None:
+        super().__init__(config, dtype)
+        self.rotary = Rotary(config.rope, config.head_dim, dtype)
+        self.blocks = []
+        for layer in range(config.num_layers):
+            parameters = self.body.under(f"layers.{layer}")
+            attention = self.attention(layer, parameters.under("self_attn"))
+            self.blocks.append(PreNormBlock(config, parameters, attention))
+        self.norm = RMSNorm(self.body.under("norm"), config.hidden_size, config.rms_norm_eps)
+
+    def attention(self, layer: int, parameters: Parameters) -> SelfAttention:
+        raise NotImplementedError
+
+    def forward(self, input_ids: torch.Tensor, positions: torch.Tensor, context: AttentionContext) -> torch.Tensor:
+        hidden = self.embedding(input_ids)
+        rotation = self.rotary(positions)
+        for block in self.blocks:
+            block(hidden, rotation, context)
+        return self.norm(hidden)
