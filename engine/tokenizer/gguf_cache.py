@@ -14,6 +14,7 @@ from pathlib import Path
 
 import tokenizers
 from appliance.engine.checkpoint.gguf_header import read_gguf
+from platformdirs import user_cache_path
 
 from .description import Description
 from .gguf_vocabulary import build
@@ -36,11 +37,9 @@ def load_gguf(path: Path) -> tuple[tokenizers.Tokenizer, Description]:
 
 def cache_folder() -> Path:
     """Holds one entry per GGUF file; APPLIANCE_CACHE moves it with everything else that is cached."""
-    root = os.environ.get("APPLIANCE_CACHE")
-    if root:
-        return Path(root) / "tokenizers"
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "appliance" / "tokenizers"
+    given = os.environ.get("APPLIANCE_CACHE")
+    root = Path(given).expanduser() if given else user_cache_path("appliance")
+    return root / "tokenizers"
 
 
 def _identity(path: Path) -> str:
