@@ -35,10 +35,9 @@ def find_labels(tokenizer: Tokenizer, prompt: Sequence[int], types: Iterable[Que
         for label in kind.labels:
             found = tokenizer.encode(before + label, add_special_tokens=False)
             if found[:-1] != tail:
-                added = len(found) - len(tail)
                 raise UnavailableError(
-                    f'the label "{label}" of {kind.name} questions is not one token after this model\'s chat prompt '
-                    f"(which ends in {before[-40:]!r}: {len(tail)} tokens, with the label {len(tail) + added})"
+                    f'the label "{label}" of {kind.name} questions is not one token after this model\'s chat prompt, '
+                    f"which ends in {before[-40:]!r}: {len(tail)} tokens alone, {len(found)} with the label"
                 )
             if found[-1] in taken:
                 raise UnavailableError(

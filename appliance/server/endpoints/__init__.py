@@ -66,6 +66,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     Endpoint(("GET",), "/v1/models/{model:path}", "model"),
     Endpoint(("POST",), "/v1/chat/completions", "chat", switch="chat", json=True, generates=True),
     Endpoint(("POST",), "/v1/completions", "completions", switch="completions", json=True, generates=True),
+    Endpoint(("POST",), "/v1/systemone", "systemone", switch="systemone", json=True, generates=True),
     Endpoint(("POST",), "/tokenize", "tokenize", json=True),
     Endpoint(("POST",), "/detokenize", "detokenize", json=True),
 )
