@@ -24,7 +24,7 @@ _PAGES = (
     Code(
         "AP0004",
         "not YAML",
-        "The text breaks the rules of YAML at this position, so nothing after it can be trusted. Often the mistake is on "
+        "The text breaks the rules of YAML here, so nothing after it can be trusted. Often the mistake is on "
         "the line before: a quote or bracket that is not closed, a missing colon, a wrong indentation.",
         "Repair the line. A value that holds `: `, ` #` or begins with `@`, `%`, `*`, `&`, `[` or `{` goes in quotes.",
         'note: see: below      # wrong\nnote: "see: below"    # right',
@@ -38,7 +38,7 @@ _PAGES = (
     Code(
         "AP0006",
         "a control character",
-        "The text holds an invisible character that YAML does not allow. It often comes with text copied from elsewhere.",
+        "The text holds an invisible character that YAML does not allow; it often comes with copied text.",
         "Remove it, or type the line again.",
     ),
     Code(
@@ -56,7 +56,7 @@ _PAGES = (
     Code(
         "AP0009",
         "a key twice",
-        "The same key stands twice in one mapping. Most YAML readers take the last one in silence; here neither is taken.",
+        "The same key stands twice in one mapping. Most readers take the last one in silence; here neither is taken.",
         "Keep one of the two.",
         "kv_cache: {block_tokens: 16, block_tokens: 32}",
     ),

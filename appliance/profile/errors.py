@@ -46,7 +46,9 @@ def locate(data: Any, error: Any) -> tuple[Path, Any, Declared | None]:
     generic = dotted(tuple(path))
     for index in {step for step in path if isinstance(step, int)}:
         generic = generic.replace(f"[{index}]", "[]")
-    return tuple(path), data, all_fields().get(generic) or all_fields().get(generic.removesuffix("[]"))
+    fields = all_fields()
+    field = fields.get(generic) or fields.get(generic.removesuffix("[]")) or fields.get(generic.rpartition(".")[0])
+    return tuple(path), data, field
 
 
 def shown(document: Document, path: Path, value: Any) -> str:
@@ -76,11 +78,11 @@ def say(error: Any, document: Document, path: Path, value: Any, field: Declared 
         return "AP0103", f"{seen} is not {context['what']}", context["fix"]
     words = field.words if field else ()
     form = str(field.extra.get("x-form", "")) if field else ""
-    if isinstance(value, str) and (words or kind == "literal_error"):
-        return unknown_word(value, seen, words, form)
     if kind in ("bool_type", "bool_parsing") and isinstance(value, str) and value.lower() in BOOLEANS:
         right = "true" if value.lower() in ("true", "yes", "on", "y") else "false"
         return "AP0015", f"{seen} is a quoted word where a boolean is wanted", f"write {right} without quotes"
+    if isinstance(value, str) and (words or kind == "literal_error"):
+        return unknown_word(value, seen, words, form)
     if kind == "literal_error" and isinstance(value, bool):
         return (
             "AP0104",
@@ -95,7 +97,7 @@ def say(error: Any, document: Document, path: Path, value: Any, field: Declared 
         return "AP0105", f"{seen} is empty" if value == "" else f"{seen} holds too little", ""
     if kind == "string_pattern_mismatch":
         return "AP0106", f"{seen} is not {form or 'of the right form'}", ""
-    if form:
+    if form and kind not in ("string_type", "model_type"):
         return "AP0103", f"{seen} is not {form}", ""
     return "AP0103", f"{seen} is not {WANTED.get(kind, str(error['msg']).lower())}", repair(kind, value, document, path)
 
@@ -121,7 +123,7 @@ WANTED = {
 
 def add_it(field: Declared | None) -> str:
     what = (field.info.description or "").rstrip(".") if field else ""
-    return f"add it: {what[:1].lower()}{what[1:]}" if what else "add it"
+    return f"add it: {what if what[:2].isupper() else what[:1].lower() + what[1:]}" if what else "add it"
 
 
 def unit_of(field: Declared | None) -> str:

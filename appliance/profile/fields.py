@@ -45,7 +45,9 @@ def words_of(annotation: Any) -> tuple[str, ...]:
     if get_origin(annotation) is Literal:
         return tuple(word for word in get_args(annotation) if isinstance(word, str))
     if get_origin(annotation) in (Union, UnionType, Annotated, tuple):
-        return tuple(word for part in get_args(annotation) for word in words_of(part))
+        parts = get_args(annotation)
+        booleans = ("true", "false") if bool in parts else ()
+        return (*booleans, *(word for part in parts for word in words_of(part)))
     return ()
 
 

@@ -5,7 +5,6 @@ from typing import Literal
 from .setting import Section, setting
 from .types import Duration
 
-
 Watch = bool | Literal["auto"]
 
 

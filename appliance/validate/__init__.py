@@ -32,7 +32,8 @@ def validate(
     findings: list[Diagnostic] = list(found)
     for rule in tiers(offline):
         findings.extend(rule(facts))
-    return ValidationResult(document, profile, tuple(sorted(findings, key=lambda finding: finding.position)))
+    ordered = tuple(sorted(findings, key=lambda finding: finding.position))
+    return ValidationResult(document, profile, ordered, facts)
 
 
 def tiers(offline: bool) -> tuple[Rule, ...]:

@@ -1,9 +1,10 @@
 """What validation found out about one file."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ..diagnostics import Diagnostic, Position, Severity
 from ..profile import Document, Profile
+from .facts import Facts
 
 
 @dataclass(frozen=True)
@@ -13,6 +14,8 @@ class ValidationResult:
     document: Document
     profile: Profile | None
     diagnostics: tuple[Diagnostic, ...]
+    facts: Facts | None = field(default=None, compare=False)
+    """What the rules looked at, the checkpoint among it."""
 
     @property
     def errors(self) -> tuple[Diagnostic, ...]:

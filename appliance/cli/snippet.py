@@ -1,0 +1,73 @@
+"""The offending line of a file with a caret below it; secrets on it are covered."""
+
+import re
+import unicodedata
+from functools import cache
+from pathlib import Path
+
+from ..diagnostics import Position
+
+SECRET = re.compile(
+    r"(?i)(?<![a-z0-9_])(api[_-]?keys?|(hf|auth|access|bearer)?[_-]?token|secret|password)[\"']?\s*[:=]"
+)
+REFERENCE = re.compile(r"\s*\[?\s*\{\s*(env|file)\s*:[^,}]*\}[\s\],}]*(#.*)?")
+TOKEN = re.compile(r""""(?:[^"\\]|\\.)*"|'[^']*'|[^\s,\[\]{}:#]+(?:[:#][^\s,\[\]{}:#]+)*|.""")
+COVER = "•••"
+
+
+@cache
+def lines_of(file: str) -> tuple[str, ...]:
+    try:
+        with Path(file).open("rb") as opened:
+            text = opened.read(2**20).decode("utf-8-sig", "replace")
+    except (OSError, ValueError):
+        return ()
+    return tuple(text.replace("\r\n", "\n").split("\n"))
+
+
+def snippet(position: Position, width: int) -> tuple[str, str] | None:
+    """The line and its caret line, each at most `width` columns wide; None where there is no such line."""
+    lines = lines_of(position.file) if position.line else ()
+    if position.line > len(lines) or not lines:
+        return None
+    line = "".join(letter if letter.isprintable() else " " for letter in lines[position.line - 1])
+    column = min(position.column - 1, len(line))
+    if is_secret(lines, position.line - 1):
+        line, column = covered(line), min(column, len(covered(line)))
+    found = TOKEN.match(line, column)
+    length = max(1, len(found[0]) if found else 1)
+    if cells(line) > width:
+        first = max(0, min(column - width // 3, len(line) - width + 1))
+        cut = line[first : first + width - 2]
+        line, column = ("…" if first else "") + cut + "…", column - first + bool(first)
+    return line, " " * cells(line[:column]) + "^" * max(1, min(length, cells(line) - cells(line[:column])))
+
+
+def is_secret(lines: tuple[str, ...], index: int) -> bool:
+    """Does the line, or a key it lies below, speak of a secret that is written out?"""
+    depth = len(lines[index]) - len(lines[index].lstrip()) + 1
+    for line in reversed(lines[: index + 1]):
+        indentation = len(line) - len(line.lstrip())
+        if not line.strip() or indentation > depth or (indentation == depth and not line.lstrip().startswith("-")):
+            continue
+        found = SECRET.search(line)
+        if found and not REFERENCE.fullmatch(line, found.end()):
+            return line is lines[index] or not REFERENCE.fullmatch(lines[index].lstrip().removeprefix("- "))
+        depth = indentation
+        if not depth:
+            break
+    return False
+
+
+def covered(line: str) -> str:
+    """Everything after the key that names a secret, or after the dash of a list item, is covered."""
+    found = SECRET.search(line) or re.match(r"\s*-\s*", line) or re.match(r"\s*", line)
+    return line[: found.end()].rstrip() + " " + COVER if found else COVER
+
+
+def cells(text: str) -> int:
+    """Columns on a terminal."""
+    return sum(
+        0 if unicodedata.combining(letter) else 2 if unicodedata.east_asian_width(letter) in "WF" else 1
+        for letter in text
+    )

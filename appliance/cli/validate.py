@@ -1,0 +1,124 @@
+"""`appliance validate FILE...`: everything that booting would refuse, without booting."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from ..diagnostics import Diagnostic
+    from ..profile import Profile
+    from ..validate import ValidationResult
+
+
+NOT_HERE = ("AP0504", "AP0507")
+"""A model that was not fetched yet is no fault of the profile."""
+
+
+class Format(StrEnum):
+    TEXT = "text"
+    JSON = "json"
+    SARIF = "sarif"
+    GITHUB = "github"
+
+
+def validate(
+    files: Annotated[list[Path], typer.Argument(metavar="FILE", help="Profiles.", show_default=False)],
+    target: Annotated[
+        str | None, typer.Option(help="Release the profiles must be written for.", show_default="the newest")
+    ] = None,
+    offline: Annotated[
+        bool, typer.Option("--offline", help="Leave out what depends on this machine: files, keys, memory, ports.")
+    ] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Warnings count as errors.")] = False,
+    format: Annotated[Format, typer.Option(help="For people, programs, code scanning, or GitHub's log.")] = Format.TEXT,
+) -> None:
+    """Check profiles, line by line, without starting anything.
+
+    Exit codes: 0 fine, 1 findings, 2 a file that cannot be read.
+    """
+    check_target(target)
+    results = [check(str(file), offline) for file in files]
+    if format is Format.TEXT:
+        print_text(results)
+    else:
+        from .report import REPORTS
+
+        typer.echo(REPORTS[format](results), nl=False)
+    if not all(result.readable for result in results):
+        raise typer.Exit(2)
+    if any(result.errors or (strict and result.warnings) for result in results):
+        raise typer.Exit(1)
+
+
+def check_target(target: str | None) -> None:
+    from ..validate.rules.release import NEWEST
+
+    if target in (None, NEWEST):
+        return
+    from ..diagnostics import ApplianceError, Diagnostic, Position, Severity
+
+    fact = f'"{target}" is not a release that this appliance validates for'
+    finding = Diagnostic("AP0201", Severity.ERROR, Position("--target"), "", fact, f"known: {NEWEST}")
+    raise ApplianceError([finding], exit_code=2)
+
+
+def check(file: str, offline: bool) -> "ValidationResult":
+    """The tiers of validation, and on this machine the planner's as the last one."""
+    from ..validate import validate
+
+    if offline:
+        return validate(file, offline=True)
+    wrong: list[Diagnostic] = []
+    result = validate(file, locate=lambda profile: locate(file, profile, wrong))
+    if not wrong and not result.errors and result.facts and result.facts.readable:
+        from ..plan import make_plan, probe
+
+        with collected(wrong):
+            make_plan(result.facts.profile, probe(), result.facts.readable, position=result.position)
+    return replace(result, diagnostics=(*result.diagnostics, *wrong))
+
+
+def locate(file: str, profile: "Profile", wrong: "list[Diagnostic]") -> str | None:
+    """A hub's or a wheel's model in this machine's caches; one that is there and is not the right one goes to `wrong`."""
+    from ..diagnostics import ApplianceError
+    from ..source import resolve
+
+    try:
+        return str(resolve(profile.model, base=Path(file).parent).path)
+    except ApplianceError as error:
+        wrong.extend(found for found in error.diagnostics if found.code not in NOT_HERE)
+        return None
+
+
+@contextmanager
+def collected(found: "list[Diagnostic]") -> "Iterator[None]":
+    """Adds the block's known failures to `found`."""
+    from ..diagnostics import ApplianceError
+
+    try:
+        yield
+    except ApplianceError as error:
+        found.extend(error.diagnostics)
+
+
+def print_text(results: "list[ValidationResult]") -> None:
+    from .show import show
+
+    for result in results:
+        show(result.diagnostics)
+        typer.echo(summary(result.document.file, len(result.errors), len(result.warnings)))
+
+
+def summary(file: str, errors: int, warnings: int) -> str:
+    counts = [
+        f"{count} {word}{'s' * (count > 1)}" for count, word in ((errors, "error"), (warnings, "warning")) if count
+    ]
+    said = ", ".join(counts)
+    if errors:
+        return f"{file}: {typer.style(said, fg='red', bold=True)}"
+    return f"{file}: {typer.style('fine', fg='green')}" + (f", {said}" if said else "")
