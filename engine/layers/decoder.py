@@ -1,12 +1,10 @@
-"""What every decoder-only model here shares: embedding, a stack of blocks, a last norm, a head, and how they are filled."""
+"""What every decoder-only model here shares: embedding, head, and the weights to be filled."""
 
 from collections.abc import Iterable
 
 import torch
-
 from appliance.engine.checkpoint.config import ModelConfig
 
-from .attention import AttentionContext
 from .embedding import Embedding, Head
 from .parameters import Parameters
 

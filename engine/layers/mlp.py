@@ -4,7 +4,6 @@ from collections.abc import Callable
 
 import torch
 import torch.nn.functional as F  # noqa: N812
-
 from appliance.engine.checkpoint.config import ModelConfig
 
 from .linear import Linear

@@ -35,7 +35,7 @@ class OffsetRMSNorm:
 
 
 class HeadNorm:
-    """RMSNorm of every query and key head over head_dim, queries and keys lying side by side in [T, heads, head_dim]."""
+    """RMSNorm of every query and key head over head_dim, queries before keys in [T, all heads, head_dim]."""
 
     __slots__ = ("dtype", "eps", "shape", "weight")
 

@@ -1,7 +1,6 @@
 """Rotary position embedding: one table lookup per forward pass, shared by all layers that turn alike."""
 
 import torch
-
 from appliance.engine.checkpoint.config import RopeConfig
 
 from .rope import VARIANTS
@@ -13,7 +12,7 @@ Rotation = tuple[torch.Tensor, torch.Tensor]
 
 
 class Rotary:
-    """Table of cos and sin, computed in float32, kept in the dtype of the model, doubled when a position lies beyond."""
+    """Table of cos and sin, computed in float32, kept in the model's dtype, doubled when a position lies beyond."""
 
     def __init__(self, config: RopeConfig, head_dim: int, dtype: torch.dtype) -> None:
         self.config = config

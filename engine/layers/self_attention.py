@@ -3,7 +3,6 @@
 from collections.abc import Callable
 
 import torch
-
 from appliance.engine.checkpoint.config import ModelConfig
 
 from .attention import AttentionContext

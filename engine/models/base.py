@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from typing import Protocol
 
 import torch
-
 from appliance.engine.checkpoint.config import ModelConfig
 from appliance.engine.layers.attention import AttentionContext
 

@@ -1,10 +1,9 @@
 """Gemma 3 text: norms before and after attention and feed-forward, all with weight 1 + w; normalised heads.
 
-Sliding layers turn by their own rotation, full layers by the long-range one; embeddings are scaled by sqrt(hidden_size).
+Sliding layers turn by their own rotation, full layers by the long-range one; embeddings are scaled by sqrt(hidden).
 """
 
 import torch
-
 from appliance.engine.checkpoint.config import ModelConfig
 from appliance.engine.layers.attention import AttentionContext
 from appliance.engine.layers.decoder import Decoder

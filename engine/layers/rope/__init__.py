@@ -1,9 +1,8 @@
-"""Rotary frequencies by variant: RopeConfig, head_dim -> (float32 [head_dim / 2] radians per token, scale of cos and sin)."""
+"""Rotary frequencies by variant: RopeConfig, head_dim -> float32 [head_dim / 2] in radians per token, scale of cos, sin."""
 
 from collections.abc import Callable
 
 import torch
-
 from appliance.engine.checkpoint.config import RopeConfig
 
 from . import default, linear, llama3, yarn

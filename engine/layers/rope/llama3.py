@@ -3,7 +3,6 @@
 import math
 
 import torch
-
 from appliance.engine.checkpoint.config import RopeConfig
 
 from . import default

@@ -1,9 +1,8 @@
-"""YaRN: dimensions that turn often are kept, those that turn rarely interpolated, a linear ramp between; cos and sin grow."""
+"""YaRN: dimensions that turn often are kept, those that turn rarely interpolated, a ramp between; cos and sin grow."""
 
 import math
 
 import torch
-
 from appliance.engine.checkpoint.config import RopeConfig
 
 from . import default

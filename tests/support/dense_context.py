@@ -1,0 +1,34 @@
+"""Attention the long way: every layer's keys and values in one tensor each, one sequence, float32 scores."""
+
+import torch
+
+
+class DenseContext:
+    def __init__(self) -> None:
+        self.keys: dict[int, torch.Tensor] = {}
+        self.values: dict[int, torch.Tensor] = {}
+
+    def attend(
+        self,
+        layer: int,
+        query: torch.Tensor,
+        key: torch.Tensor,
+        value: torch.Tensor,
+        *,
+        scale: float,
+        window: int | None = None,
+        softcap: float | None = None,
+    ) -> torch.Tensor:
+        for store, new in ((self.keys, key), (self.values, value)):
+            store[layer] = torch.cat((store[layer], new)) if layer in store else new.clone()
+        groups = query.shape[1] // key.shape[1]
+        keys = self.keys[layer].repeat_interleave(groups, 1)
+        values = self.values[layer].repeat_interleave(groups, 1)
+        scores = torch.einsum("qhd,khd->hqk", query, keys) * scale
+        if softcap is not None:
+            scores = (scores / softcap).tanh() * softcap
+        held = keys.shape[0]
+        distance = torch.arange(held - query.shape[0], held)[:, None] - torch.arange(held)
+        seen = (distance >= 0) & (distance < (window or held))
+        weights = scores.float().masked_fill(~seen, float("-inf")).softmax(-1).to(values.dtype)
+        return torch.einsum("hqk,khd->qhd", weights, values)
