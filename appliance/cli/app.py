@@ -38,7 +38,9 @@ def make_app(chosen: str | None) -> typer.Typer:
     def not_chosen() -> None: ...
 
     for name, command in COMMANDS.items():
-        app.command(name, help=command.help)(command.load() if name == chosen else not_chosen)
+        function = command.load() if name == chosen else not_chosen
+        settings = {"ignore_unknown_options": command.any_option}
+        app.command(name, short_help=command.help, context_settings=settings)(function)
     return app
 
 

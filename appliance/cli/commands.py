@@ -11,6 +11,8 @@ class Command:
     target: str
     """module:function inside this package."""
     help: str
+    any_option: bool = False
+    """Words that begin with a dash are arguments too."""
 
     def load(self) -> Callable[..., Any]:
         module, function = self.target.split(":")
@@ -23,6 +25,6 @@ COMMANDS: dict[str, Command] = {
     "plan": Command("plan:plan", "Show what a profile becomes on a machine, and why."),
     "up": Command("up:up", "Boot the appliance and stay in the foreground."),
     "pull": Command("pull:pull", "Fetch and verify a profile's model."),
-    "explain": Command("explain:explain", "Print the page of a code (AP0101) or of a field (kv_cache.dtype)."),
+    "explain": Command("explain:explain", "Print the page of a code (AP0101) or of a field (kv_cache.dtype).", True),
     "schema": Command("schema:schema", "Print the JSON Schema that editors complete from."),
 }

@@ -43,5 +43,5 @@ def _show_on_terminal(diagnostics: list[Diagnostic], out: IO[str]) -> None:
         text.highlight_words([f"{diagnostic.code} {diagnostic.severity}"], colour)
         console.print(text, soft_wrap=True)
         if shown := snippet(diagnostic.position, width - 10):
-            console.print(Text(_margin(diagnostic), "dim") + Text(shown[0]), soft_wrap=True)
-            console.print(Text(_margin(None, diagnostic), "dim") + Text(shown[1], colour), soft_wrap=True)
+            console.print(Text.assemble((_margin(diagnostic), "dim"), shown[0]), soft_wrap=True)
+            console.print(Text.assemble((_margin(None, diagnostic), "dim"), (shown[1], colour)), soft_wrap=True)

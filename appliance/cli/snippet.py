@@ -12,7 +12,7 @@ SECRET = re.compile(
 )
 REFERENCE = re.compile(r"\s*\[?\s*\{\s*(env|file)\s*:[^,}]*\}[\s\],}]*(#.*)?")
 TOKEN = re.compile(r""""(?:[^"\\]|\\.)*"|'[^']*'|[^\s,\[\]{}:#]+(?:[:#][^\s,\[\]{}:#]+)*|.""")
-COVER = "•••"
+COVER = "[•••]"
 
 
 @cache
@@ -33,9 +33,10 @@ def snippet(position: Position, width: int) -> tuple[str, str] | None:
     line = "".join(letter if letter.isprintable() else " " for letter in lines[position.line - 1])
     column = min(position.column - 1, len(line))
     if is_secret(lines, position.line - 1):
-        line, column = covered(line), min(column, len(covered(line)))
+        line = covered(line)
+        column = min(column, line.index(COVER))
     found = TOKEN.match(line, column)
-    length = max(1, len(found[0]) if found else 1)
+    length = len(COVER) if line.startswith(COVER, column) else len(found[0]) if found else 1
     if cells(line) > width:
         first = max(0, min(column - width // 3, len(line) - width + 1))
         cut = line[first : first + width - 2]

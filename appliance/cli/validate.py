@@ -84,7 +84,7 @@ def check(file: str, offline: bool) -> "ValidationResult":
 
 
 def locate(file: str, profile: "Profile", wrong: "list[Diagnostic]") -> str | None:
-    """A hub's or a wheel's model in this machine's caches; one that is there and is not the right one goes to `wrong`."""
+    """A hub's or a wheel's model in this machine's caches; a wrong one that is there goes to `wrong`."""
     from ..diagnostics import ApplianceError
     from ..source import resolve
 

@@ -1,0 +1,101 @@
+"""`appliance explain CODE|FIELD`: the page of a code, or what a field means."""
+
+import textwrap
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from ..diagnostics import Code
+    from ..profile.fields import Declared
+
+WIDTH = 80
+RELOADS = {
+    "live": "live: an edit takes effect without interruption",
+    "engine": "engine: an edit needs a new engine",
+    "listener": "listener: an edit needs a new listening socket",
+}
+
+
+def explain(
+    topic: Annotated[
+        str, typer.Argument(help="A code (AP0101), a field (kv_cache.dtype), or an engine option (--max-model-len).")
+    ],
+) -> None:
+    """Print the page of a code, or what a field of the profile means."""
+    if topic[:2].upper() == "AP" and topic[2:].isdigit():
+        print_code(topic)
+        return
+    from ..profile.fields import all_fields
+    from ..profile.nearest import elsewhere
+
+    path = topic.strip("-.") if topic.strip("-.") in all_fields() else elsewhere(topic)
+    if path is None:
+        refuse(topic)
+    else:
+        print_field(all_fields()[path])
+
+
+def print_code(code: str) -> None:
+    from ..codes import every, find
+    from ..profile.nearest import nearest
+
+    page = find(code)
+    if page is None:
+        near = nearest(code.upper(), every())
+        unknown(f"{code.upper()} is no code of this appliance", f"did you mean {near}?" if near else "")
+    else:
+        print_page(page)
+
+
+def print_page(page: "Code") -> None:
+    typer.echo(typer.style(f"{page.code}  {page.title}", bold=True))
+    for text in (page.meaning, f"What to do: {page.way_out}"):
+        typer.echo("\n" + paragraph(text))
+    if page.example:
+        lines = [line for line in page.example.splitlines() if not line.startswith("```")]
+        typer.echo("\n" + textwrap.indent("\n".join(lines), "    "))
+
+
+def print_field(field: "Declared") -> None:
+    from ..profile.fields import all_fields
+    from ..profile.values import default, values
+    from ..validate.not_yet import NOT_YET
+
+    typer.echo(typer.style(field.path, bold=True))
+    typer.echo("\n" + paragraph(field.info.description or ""))
+    if not field.reload:
+        inside = [path for path in all_fields() if path.startswith((f"{field.path}.", f"{field.path}[]."))]
+        typer.echo("\n" + "\n".join(f"    {path}" for path in inside))
+        return
+    first = default(field)
+    facts = {
+        "values": values(field),
+        "default": first or "none, it must be written",
+        "unit": str(field.extra.get("x-unit", "")),
+        "reload": RELOADS[field.reload],
+        "option": f"--{field.option} of `vllm serve`" if field.option else "",
+        "since": f"release {field.extra['x-since']}",
+        "not yet": next((f"{item.part}; {item.instead}" for item in NOT_YET if item.path == field.path), ""),
+    }
+    typer.echo()
+    for name, said in facts.items():
+        if said:
+            typer.echo(textwrap.fill(f"{name:8} {said}", WIDTH, initial_indent="    ", subsequent_indent=" " * 13))
+
+
+def paragraph(text: str) -> str:
+    return textwrap.fill(text, WIDTH, break_on_hyphens=False)
+
+
+def refuse(topic: str) -> None:
+    from ..profile.fields import all_fields
+    from ..profile.nearest import nearest
+
+    near = nearest(topic, all_fields()) or nearest(topic, [path.rpartition(".")[2] for path in all_fields()])
+    unknown(f'"{topic[:60]}" is no code, field or option of this appliance', f"did you mean {near}?" if near else "")
+
+
+def unknown(fact: str, fix: str) -> None:
+    typer.echo(f"error: {fact}" + (f"; {fix}" if fix else ""), err=True)
+    raise typer.Exit(2)
