@@ -10,8 +10,9 @@ from ..diagnostics import Position
 SECRET = re.compile(
     r"(?i)(?<![a-z0-9_])(api[_-]?keys?|(hf|auth|access|bearer)?[_-]?token|secret|password)[\"']?\s*[:=]"
 )
-REFERENCE = re.compile(r"\s*\[?\s*\{\s*(env|file)\s*:[^,}]*\}[\s\],}]*(#.*)?")
-TOKEN = re.compile(r""""(?:[^"\\]|\\.)*"|'[^']*'|[^\s,\[\]{}:#]+(?:[:#][^\s,\[\]{}:#]+)*|.""")
+NAMED = r"env\s*:\s*[A-Za-z_]\w*|file\s*:\s*[\w./~${}:+-]+|file\s*:\s*\"[^\"]*\""
+REFERENCE = re.compile(rf"\s*\[?\s*\{{?\s*({NAMED})[\s\],}}]*(#.*)?")
+TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|\'[^\']*\'|(?:\$\{[^}]*\}|:(?=\S)|[^\s,\[\]{}:#])+|.')
 COVER = "[•••]"
 
 
