@@ -9,6 +9,7 @@ from . import gguf_config, hf_config
 from .config import ModelConfig
 from .dtypes import TensorInfo, dominant_dtype
 from .errors import CheckpointError
+from .fields import shorten
 from .generation import read_generation
 from .gguf_header import read_gguf
 from .safetensors_header import read_folder
@@ -66,5 +67,7 @@ def _read_gguf(path: str) -> Checkpoint:
 def _other_task(path: str, name: str, task: str, supported: str) -> CheckpointError:
     words = {"embed": "an embedding model", "classify": "a classifier", "transcribe": "a speech recogniser"}
     return CheckpointError(
-        path, f"architecture {name[:80]} is {words[task]}, the native engine generates text", f"supported: {supported}"
+        path,
+        f"architecture {shorten(name)} is {words[task]}, the native engine generates text",
+        f"supported: {supported}",
     )

@@ -8,7 +8,7 @@ from pathlib import Path
 from .config import ModelConfig, RopeConfig
 from .dtypes import TensorInfo, dominant_dtype
 from .errors import CheckpointError
-from .fields import Fields
+from .fields import Fields, shorten
 from .gguf_header import GGUFHeader
 from .hf_config import MOST_LAYERS
 
@@ -39,7 +39,7 @@ def read_config(path: str, header: GGUFHeader) -> ModelConfig:
     if arch not in ARCHITECTURES:
         raise CheckpointError(
             path,
-            f"GGUF architecture {arch[:80]!r} is not one of the native engine",
+            f"GGUF architecture {shorten(arch)} is not one of the native engine",
             f"supported: {', '.join(ARCHITECTURES)}",
         )
     own = Fields(path, {key.removeprefix(f"{arch}."): value for key, value in header.metadata.items()})

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from .config import ModelConfig
 from .errors import CheckpointError
-from .fields import Fields, read_json
+from .fields import Fields, read_json, shorten
 from .hf_rope import read_gemma_rope, read_rope
 
 MOST_LAYERS = 4096
@@ -24,12 +24,12 @@ def read_config(folder: Path) -> ModelConfig:
     names = architectures(fields)
     known = next((name for name in names if name in BORDERS), None)
     if known is None:
-        raise unsupported(str(path), ", ".join(names) or "none named")
+        raise unsupported(str(path), ", ".join(names))
     quantised = fields.section("quantization_config")
     if quantised is not None:
         raise CheckpointError(
             str(path),
-            f"weights are quantised with {quantised.text('quant_method', 'an unnamed method')}, which is not supported",
+            f"weights are quantised with {shorten(quantised.text('quant_method', 'unnamed'))}, which is not supported",
             "use the unquantised checkpoint or a GGUF of it",
         )
     return BORDERS[known](fields)
@@ -46,7 +46,7 @@ def architectures(fields: Fields) -> tuple[str, ...]:
 
 def unsupported(path: str, name: str) -> CheckpointError:
     return CheckpointError(
-        path, f"architecture {name[:80]} is not one of the native engine", f"supported: {', '.join(BORDERS)}"
+        path, f"architecture {shorten(name)} is not one of the native engine", f"supported: {', '.join(BORDERS)}"
     )
 
 

@@ -2,7 +2,7 @@
 
 from .config import RopeConfig
 from .errors import CheckpointError
-from .fields import Fields
+from .fields import Fields, shorten
 
 VARIANTS = ("default", "linear", "llama3", "yarn")
 
@@ -67,5 +67,5 @@ def _rope(fields: Fields, section: Fields | None, theta: float) -> RopeConfig:
                 truncate=section.boolean("truncate", True),
             )
     raise CheckpointError(
-        section.path, f"rope_type {variant!r} is not supported", f"the native engine knows {', '.join(VARIANTS)}"
+        section.path, f"rope_type {shorten(variant)} is not supported", f"the native engine knows {', '.join(VARIANTS)}"
     )
