@@ -66,7 +66,7 @@ class NextTokenStrategy:
         for question in decision.questions:
             chat = messages(state, decision.instructions, question)
             try:
-                texts.append(self._tokenizer.render_chat(chat, **variables))
+                texts.append(self._tokenizer.render_chat(chat, template_kwargs=variables))
             except ChatError as error:
                 raise DecisionError(str(error)) from error
         # the first alone: a state over the context is refused before it is encoded for every question

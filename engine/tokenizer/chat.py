@@ -13,7 +13,16 @@ from .time_limit import run_limited
 
 RENDER_SECONDS = 30.0
 RESERVED = frozenset(
-    {"messages", "tools", "add_generation_prompt", "continue_final_message", "chat_template", "tokenize", "return_dict"}
+    {
+        "self",
+        "messages",
+        "tools",
+        "add_generation_prompt",
+        "continue_final_message",
+        "chat_template",
+        "tokenize",
+        "return_dict",
+    }
 )
 # the space tells whether the template trimmed the message it ends
 MARK = "\ue000CONTINUE\ue001 "

@@ -1,6 +1,6 @@
 """The tokenizer that server and decisions share. Immutable and safe to use from several threads."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -100,10 +100,12 @@ class Tokenizer:
         tools: Sequence[dict[str, Any]] | None = None,
         add_generation_prompt: bool = True,
         continue_final_message: bool = False,
+        template_kwargs: Mapping[str, Any] | None = None,
         **kwargs: Any,
     ) -> str:
-        """The prompt text of a chat; `kwargs` reach the template. Raises ChatError, ChatTimeoutError.
+        """The prompt text of a chat; `kwargs`, and `template_kwargs` from a client, reach the template.
 
+        Raises ChatError (also for a client's variable that would replace the request), ChatTimeoutError.
         Blocks while the template runs (up to its time limit): keep it off an event loop when messages are long.
         """
         template = self.chat_templates.get("tool_use") if tools else None
@@ -115,5 +117,9 @@ class Tokenizer:
                 "use /v1/completions, or give the server a template with model.chat_template"
             )
         return template.render(
-            messages, tools, add_generation_prompt, continue_final_message, {**self.special_tokens, **kwargs}
+            messages,
+            tools,
+            add_generation_prompt,
+            continue_final_message,
+            {**self.special_tokens, **kwargs, **(template_kwargs or {})},
         )
