@@ -141,7 +141,7 @@ class EngineClient:
         """Never waits: without a connection there is nobody to wait for."""
         if self._context is None:
             raise EngineDied("the client is not started")
-        sent = self._socket.send(ENCODER.encode(message), zmq.NOBLOCK)
+        sent = asyncio.ensure_future(self._socket.send(ENCODER.encode(message), zmq.NOBLOCK))
         if sent.exception() is not None:
             raise EngineDied("the connection to the engine is gone")
 

@@ -84,8 +84,9 @@ def boot(config: EngineConfig, build: Build | None = None) -> Worker:
     """A worker whose model has produced real tokens. Raises BootError and CheckpointError."""
     stages = Stages()
     if build is None:
-        from appliance.engine.runner.build import build_runner as build
+        from appliance.engine.runner.build import build_runner
 
+        build = build_runner
         stages.end("import torch")
     runner, model, fingerprint = build(config, stages.end)
     warm_up(config, runner, model)

@@ -3,7 +3,7 @@
 Order within a step: every decode, then running prefills, then admissions, each by rank (priority, arrival). Decodes
 never wait for prefills. A prefill that cannot end in this step takes at most half of the tokens left while others want
 some; what nobody took goes back to it. Memory that is short is taken from the highest rank (preemption by recompute),
-never for an admission, and nothing is admitted in a step that preempted.
+never for an admission.
 """
 
 from bisect import bisect_left, insort
@@ -60,13 +60,11 @@ class Scheduler:
         """Empty only when nothing is running or waiting."""
         self.kv.begin_step()
         plan: Plan = {}
-        preemptions = self.num_preemptions
         prefills = self._schedule_decodes(plan)
         partial = self._schedule_prefills(plan, prefills)
         for request, tokens in plan.items():
             self.kv.publish(request, request.num_computed + tokens)
-        if self.waiting and self.num_preemptions == preemptions:
-            self._admit(plan, partial)
+        self._admit(plan, partial)
         self._spend_rest(plan, partial)
         assert sum(plan.values()) <= self.max_batch_tokens
         return plan

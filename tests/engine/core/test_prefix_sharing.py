@@ -89,11 +89,12 @@ def test_salts_share_only_among_themselves() -> None:
 
 def test_a_block_counts_only_behind_the_same_blocks() -> None:
     bench = Bench()
-    bench.add(ask("a", [1, 1, 1, 1, 2, 2, 2, 2, 3], 1))
+    bench.add(ask("a", [1, 1, 1, 1, 2, 2, 2, 2, 0], 1), ask("b", [3, 3, 3, 3, 4, 4, 4, 4, 0], 1))
     bench.run()
-    bench.add(ask("b", [9, 9, 9, 9, 2, 2, 2, 2, 3], 1))
+    bench.add(ask("mixed", [1, 1, 1, 1, 4, 4, 4, 4, 0], 5))
     bench.run()
-    assert bench.last("b").cached_tokens == 0
+    assert bench.updates["mixed"][0].cached_tokens == 4
+    assert bench.tokens("mixed") == continuation([1, 1, 1, 1, 4, 4, 4, 4, 0], 5)
 
 
 def test_prefix_caching_can_be_off() -> None:

@@ -106,6 +106,8 @@ class Traffic(RuleBasedStateMachine):
             last = self.bench.last(name)
             got = self.bench.tokens(name)
             assert got == continuation(prompt, len(got)) if prompt else not got
+            for report in [update.prompt_logprobs for update in self.bench.updates[name] if update.prompt_logprobs]:
+                assert [entry and entry.token_id for entry in report] == [None, *prompt[1:]]
             if last.finish_reason == "length":
                 limit = self.bench.engine.limits.max_tokens
                 assert len(got) == min(tokens, limit - len(prompt))
@@ -116,4 +118,4 @@ class Traffic(RuleBasedStateMachine):
 
 
 TestTraffic = Traffic.TestCase
-TestTraffic.settings = settings(max_examples=150, stateful_step_count=30, deadline=None)
+TestTraffic.settings = settings(max_examples=150, stateful_step_count=40, deadline=None)

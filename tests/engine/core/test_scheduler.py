@@ -126,6 +126,25 @@ def test_a_lone_request_ends_where_the_pool_ends() -> None:
     assert bench.last("a").finish_reason == "length"
 
 
+def test_a_prefill_may_preempt_a_decode_that_is_already_in_the_step() -> None:
+    bench = Bench(num_blocks=16, max_batch_tokens=4, prefix_caching=False)
+    bench.add(ask("unimportant", [1] * 3, 40, priority=9))
+    bench.step()
+    bench.add(ask("important", [2] * 48, 2))
+    bench.run()
+    assert bench.last("unimportant").preemptions > 0
+    assert bench.last("important").preemptions == 0
+    assert bench.tokens("unimportant") == continuation([1] * 3, 40)
+    assert bench.tokens("important") == continuation([2] * 48, 2)
+
+
+def test_prompts_that_do_not_fit_together_are_not_admitted_together() -> None:
+    bench = Bench(num_blocks=16, max_batch_tokens=8, prefix_caching=False)
+    bench.add(ask("a", [1] * 50, 2), ask("b", [2] * 50, 2))
+    bench.run()
+    assert bench.engine.stats().preemptions == 0
+
+
 @pytest.mark.parametrize(
     ("request_", "says"),
     [
@@ -292,16 +311,17 @@ def test_prompt_logprobs_are_put_together_over_chunks() -> None:
     assert all(update.prompt_logprobs is None for update in others)
 
 
-def test_prompt_logprobs_survive_preemption() -> None:
-    bench = Bench(num_blocks=10, max_batch_tokens=6)
-    prompts = {name: [index] * 15 for index, name in enumerate("abc")}
-    bench.add(*[ask(name, prompt, 16, prompt_logprobs=0) for name, prompt in prompts.items()])
+def test_prompt_logprobs_survive_preemption_in_the_middle_of_the_prompt() -> None:
+    bench = Bench(num_blocks=16, max_batch_tokens=2)
+    bench.add(ask("decoding", [1] * 3, 45))
+    bench.step()
+    prompt = list(range(40))
+    bench.add(ask("p", prompt, 3, prompt_logprobs=0))
     bench.run()
-    assert bench.engine.stats().preemptions > 0
-    for name, prompt in prompts.items():
-        reports = [update.prompt_logprobs for update in bench.updates[name] if update.prompt_logprobs is not None]
-        assert [len(report) for report in reports] == [15]
-        assert bench.tokens(name) == continuation(prompt, 16)
+    assert bench.last("p").preemptions > 0
+    reports = [update.prompt_logprobs for update in bench.updates["p"] if update.prompt_logprobs is not None]
+    assert [[entry and entry.token_id for entry in report] for report in reports] == [[None, *prompt[1:]]]
+    assert bench.tokens("p") == continuation(prompt, 3)
 
 
 def test_end_of_sequence_never_comes_from_the_fake() -> None:

@@ -1,0 +1,387 @@
+"""The real engine process over its real socket: boot, bursts, garbage, death, drain, servers that come and go."""
+
+import asyncio
+import contextlib
+import dataclasses
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import fake_engine_main
+import psutil
+import pytest
+import zmq
+from appliance.engine.client import EngineClient, EngineDied
+from appliance.engine.protocol import ENCODER, FROM_ENGINE, Abort, Hello, Submit
+from fake_runner import VOCAB, ask, continuation, engine_config
+
+from appliance.child import environment
+
+SCRIPT = Path(fake_engine_main.__file__)
+SUPPORT = SCRIPT.parent
+
+
+class Process:
+    """One engine child; its boot lines are in `lines`."""
+
+    def __init__(self, line: str, **variables: str) -> None:
+        env = environment() | variables
+        env["PYTHONPATH"] = os.pathsep.join([str(SUPPORT), str(SUPPORT.parent.parent), env.get("PYTHONPATH", "")])
+        self.child = subprocess.Popen(
+            [sys.executable, "-P", str(SCRIPT)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=env, text=True
+        )
+        assert self.child.stdin and self.child.stdout
+        self.child.stdin.write(line + "\n")
+        self.child.stdin.flush()
+        self.lines = []
+        for text in self.child.stdout:
+            self.lines.append(json.loads(text))
+            if "ready" in self.lines[-1] or "error" in self.lines[-1]:
+                break
+
+    def end(self, number: int = signal.SIGKILL) -> int:
+        self.child.send_signal(number)
+        code = self.child.wait(20)
+        self.close()
+        return code
+
+    def close(self) -> None:
+        for pipe in (self.child.stdin, self.child.stdout):
+            assert pipe
+            pipe.close()
+
+
+Start = Callable[..., Process]
+
+
+@pytest.fixture
+def address(tmp_path: Path) -> str:
+    return f"ipc://{tmp_path}/e.sock"
+
+
+@pytest.fixture
+def start(address: str) -> Iterator[Start]:
+    started: list[Process] = []
+
+    def boot(step_seconds: float = 0.0, build: str = "", **options: object) -> Process:
+        config = engine_config(**{"address": address, "num_blocks": 256, **options})
+        line = json.dumps(dataclasses.asdict(config))
+        started.append(Process(line, FAKE_STEP_SECONDS=str(step_seconds), FAKE_BUILD=build))
+        return started[-1]
+
+    yield boot
+    for process in started:
+        if process.child.poll() is None:
+            process.end()
+
+
+async def collect(client: EngineClient, *requests) -> dict[str, list[int]]:
+    tokens: dict[str, list[int]] = {request.request_id: [] for request in requests}
+    async with client.generate(requests) as updates:
+        async for update in updates:
+            assert update.error is None
+            tokens[update.request_id].extend(update.token_ids)
+    return tokens
+
+
+async def until(condition: Callable[[], bool], seconds: float = 20.0) -> None:
+    async with asyncio.timeout(seconds):
+        while not condition():
+            await asyncio.sleep(0.01)
+
+
+def idle(client: EngineClient) -> Callable[[], bool]:
+    """All slots and blocks are free again."""
+    return lambda: (stats := client.stats) is not None and (stats.free_slots, stats.free_blocks) == (8, 256)
+
+
+def test_boot_reports_its_stages_and_a_request_gets_its_tokens(start: Start, address: str) -> None:
+    process = start()
+    assert [list(line) for line in process.lines] == [["stage", "seconds"], ["stage", "seconds"], ["ready"]]
+
+    async def scenario() -> None:
+        async with EngineClient(address) as client:
+            ready = await client.wait_ready(10)
+            assert (ready.pid, ready.vocab_size, ready.kv_tokens) == (process.child.pid, VOCAB, 1024)
+            assert [name for name, _ in ready.boot_stages] == ["load weights", "warm up"]
+            streams = client.submit([ask("a", [1, 2], 5), ask("b", [3], 2)])
+            for name, prompt, count in (("a", [1, 2], 5), ("b", [3], 2)):
+                got = [update async for update in streams[name]]
+                assert [token for update in got for token in update.token_ids] == continuation(prompt, count)
+                assert [update.finish_reason for update in got][-1] == "length"
+            await until(lambda: client.stats is not None and client.stats.generation_tokens == 7)
+            await until(idle(client))
+
+    asyncio.run(scenario())
+
+
+def test_a_thousand_requests_at_once(start: Start, address: str) -> None:
+    start()
+
+    async def scenario() -> None:
+        async with EngineClient(address) as client:
+            await client.wait_ready(10)
+            async with asyncio.TaskGroup() as group:
+                tasks = {
+                    index: group.create_task(collect(client, ask(f"r{index}", [index % 90, index % 7], 3)))
+                    for index in range(1000)
+                }
+            for index, task in tasks.items():
+                assert task.result() == {f"r{index}": continuation([index % 90, index % 7], 3)}
+            await until(idle(client))
+
+    asyncio.run(scenario())
+
+
+def test_a_cancelled_reader_frees_its_slot(start: Start, address: str) -> None:
+    start(step_seconds=0.005)
+
+    async def scenario() -> None:
+        async with EngineClient(address) as client:
+            await client.wait_ready(10)
+            readers = [asyncio.create_task(collect(client, ask(f"r{index}", [index], 190))) for index in range(12)]
+            await until(lambda: client.stats is not None and client.stats.running == 8 and client.stats.waiting == 4)
+            for reader in readers:
+                reader.cancel()
+            await asyncio.gather(*readers, return_exceptions=True)
+            await until(idle(client))
+            assert client.stats and client.stats.generation_tokens < 8 * 190
+            assert await collect(client, ask("r0", [1], 2)) == {"r0": continuation([1], 2)}
+
+    asyncio.run(scenario())
+
+
+def test_a_killed_engine_ends_the_streams_and_a_new_one_is_found(start: Start, address: str) -> None:
+    first = start(step_seconds=0.01)
+
+    async def scenario() -> None:
+        async with EngineClient(address) as client:
+            before = await client.wait_ready(10)
+            reader = asyncio.create_task(collect(client, ask("a", [1], 190), ask("b", [2], 190)))
+            await until(lambda: client.stats is not None and client.stats.running == 2)
+            first.end(signal.SIGKILL)
+            with pytest.raises(EngineDied, match="gone"):
+                await asyncio.wait_for(reader, 5)
+            assert client.ready is None and client.reason == "the engine process is gone"
+            with pytest.raises(EngineDied):
+                client.submit([ask("c", [1])])
+            await asyncio.to_thread(start)
+            after = await client.wait_ready(10)
+            assert after.instance != before.instance
+            assert await collect(client, ask("a", [1], 4)) == {"a": continuation([1], 4)}
+
+    asyncio.run(scenario())
+
+
+def test_a_server_that_is_killed_frees_its_slots(start: Start, address: str) -> None:
+    start(step_seconds=0.01)
+    server = subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            "import sys, time, zmq\n"
+            "socket = zmq.Context().socket(zmq.DEALER)\n"
+            "socket.connect(sys.argv[1])\n"
+            "socket.send(bytes.fromhex(sys.argv[2]))\n"
+            "socket.recv()\n"
+            "print('running', flush=True)\n"
+            "time.sleep(60)",
+            address,
+            ENCODER.encode(Submit([ask(f"r{index}", [index], 190) for index in range(20)])).hex(),
+        ],
+        stdout=subprocess.PIPE,
+    )
+    assert server.stdout and server.stdout.readline() == b"running\n"
+
+    async def scenario() -> None:
+        async with EngineClient(address) as client:
+            await client.wait_ready(10)
+            await until(lambda: client.stats is not None and client.stats.running == 8)
+            server.kill()
+            server.wait()
+            await until(idle(client))
+            assert client.stats and client.stats.waiting == 0
+
+    asyncio.run(scenario())
+    server.stdout.close()
+
+
+def test_hostile_bytes_do_not_disturb_the_others(start: Start, address: str) -> None:
+    start()
+    good = ENCODER.encode(Submit([ask("a", [1], 2)]))
+    with zmq.Context() as context, context.socket(zmq.DEALER) as socket:
+        socket.connect(address)
+        for garbage in (b"", b"\x00" * 1000, b"\xff" * 10, good[:-3], b"\x91" * 5000, os.urandom(4096), good + b"x"):
+            socket.send(garbage)
+        socket.send_multipart([b"", b"", good[:7]])
+        socket.send(ENCODER.encode(Abort(["nobody"])))
+        wrong = {"request_id": 5, "prompt": "x", "sampling": None}
+        socket.send(ENCODER.encode({"type": "submit", "requests": [wrong]}))
+
+        async def scenario() -> None:
+            async with EngineClient(address) as client:
+                await client.wait_ready(10)
+                assert await collect(client, ask("a", [1], 9)) == {"a": continuation([1], 9)}
+
+        asyncio.run(scenario())
+        socket.linger = 0
+
+
+def test_a_new_hello_ends_what_the_server_had_asked_for(start: Start, address: str) -> None:
+    start(step_seconds=0.005)
+    with zmq.Context() as context, context.socket(zmq.DEALER) as socket:
+        socket.connect(address)
+        socket.rcvtimeo = 10_000
+        socket.linger = 0
+        socket.send(ENCODER.encode(Submit([ask("a", [1], 190)])))
+        assert type(FROM_ENGINE.decode(socket.recv())).__name__ in ("Outputs", "Stats")
+        socket.send(ENCODER.encode(Hello()))
+        while type(message := FROM_ENGINE.decode(socket.recv())).__name__ != "Ready":
+            pass
+        while type(message).__name__ != "Stats":
+            message = FROM_ENGINE.decode(socket.recv())
+        assert (message.running, message.free_slots) == (0, 8)
+
+
+def test_two_servers_may_use_the_same_ids(start: Start, address: str) -> None:
+    start()
+
+    async def scenario() -> None:
+        async with EngineClient(address) as one, EngineClient(address) as two:
+            await one.wait_ready(10)
+            await two.wait_ready(10)
+            first, second = await asyncio.gather(collect(one, ask("a", [1], 20)), collect(two, ask("a", [2], 20)))
+            assert first == {"a": continuation([1], 20)} and second == {"a": continuation([2], 20)}
+            with pytest.raises(ValueError, match="unique"):
+                one.submit([ask("x", [1]), ask("x", [2])])
+
+    asyncio.run(scenario())
+
+
+def test_a_step_that_raises_ends_its_requests_only(start: Start, address: str) -> None:
+    process = start()
+
+    async def scenario() -> None:
+        async with EngineClient(address) as client:
+            await client.wait_ready(10)
+            async with client.generate([ask("bad", [*fake_engine_main.POISON, 1])]) as updates:
+                (update,) = [update async for update in updates]
+            assert update.finish_reason == "error" and "poisoned prompt" in (update.error or "")
+            assert await collect(client, ask("good", [1], 3)) == {"good": continuation([1], 3)}
+            with pytest.raises(EngineDied):
+                for index in range(3):
+                    async with client.generate([ask(f"bad{index}", [*fake_engine_main.POISON, 1])]) as updates:
+                        async for _ in updates:
+                            pass
+
+    asyncio.run(scenario())
+    assert process.child.wait(10) == 1
+    process.close()
+
+
+@pytest.mark.parametrize("by", ["SIGTERM", "Drain"])
+def test_draining_finishes_what_runs_and_refuses_the_rest(start: Start, address: str, by: str) -> None:
+    process = start(step_seconds=0.01)
+
+    async def scenario() -> None:
+        async with EngineClient(address) as client:
+            await client.wait_ready(10)
+            running = [asyncio.create_task(collect(client, ask(f"r{index}", [index], 60))) for index in range(10)]
+            await until(lambda: client.stats is not None and client.stats.running == 8)
+            if by == "Drain":
+                client.drain()
+            else:
+                process.child.send_signal(signal.SIGTERM)
+            await asyncio.sleep(0.1)
+            async with client.generate([ask("late", [1])]) as updates:
+                (late,) = [update async for update in updates]
+            assert late.error == "the engine is draining"
+            for index, task in enumerate(running):
+                assert await task == {f"r{index}": continuation([index], 60)}
+
+    asyncio.run(scenario())
+    assert process.child.wait(10) == 0
+    process.close()
+
+
+def test_an_idle_engine_ends_at_once_on_sigterm(start: Start) -> None:
+    assert start().end(signal.SIGTERM) == 0
+
+
+def test_the_engine_does_not_outlive_its_parent(tmp_path: Path) -> None:
+    config = json.dumps(dataclasses.asdict(engine_config(address=f"ipc://{tmp_path}/e.sock")))
+    env = environment() | {"PYTHONPATH": os.pathsep.join([str(SUPPORT), str(SUPPORT.parent.parent)])}
+    parent = subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            "import subprocess, sys, time\n"
+            "child = subprocess.Popen([sys.executable, '-P', sys.argv[1]], stdin=subprocess.PIPE)\n"
+            "child.stdin.write(sys.argv[2].encode() + b'\\n'); child.stdin.flush()\n"
+            "print(child.pid, flush=True); time.sleep(60)",
+            str(SCRIPT),
+            config,
+        ],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=env,
+    )
+    assert parent.stdout
+    pid = int(parent.stdout.readline())
+    while json.loads(parent.stdout.readline()) != {"ready": True}:
+        pass
+    engine = psutil.Process(pid)
+    parent.kill()
+    parent.wait()
+    parent.stdout.close()
+    with contextlib.suppress(psutil.NoSuchProcess):
+        deadline = time.monotonic() + 10
+        while engine.status() != psutil.STATUS_ZOMBIE:
+            assert time.monotonic() < deadline, "the engine is still there"
+            time.sleep(0.05)
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [("", "unreadable"), ("{", "unreadable"), ('{"address": 5}', "unreadable"), ("[1]", "unreadable")],
+)
+def test_a_configuration_that_cannot_be_read_is_one_line(line: str, says: str) -> None:
+    process = Process(line)
+    assert says in process.lines[-1]["error"]
+    assert process.child.wait(10) == 2
+    process.close()
+
+
+def test_known_boot_errors_are_one_line(start: Start, tmp_path: Path) -> None:
+    process = start(build="checkpoint")
+    assert process.lines == [{"error": ": the file ends after 12 of 400 bytes; fetch it again"}]
+    assert process.child.wait(10) == 2
+    process.close()
+    nowhere = start(address=f"ipc://{tmp_path}/no/such/folder/e.sock")
+    assert "cannot listen on ipc://" in nowhere.lines[-1]["error"]
+    assert nowhere.child.wait(10) == 2
+    nowhere.close()
+
+
+def test_a_client_leaves_no_descriptor_and_no_task(start: Start, address: str) -> None:
+    start()
+
+    async def scenario() -> None:
+        me = psutil.Process()
+        counts = []
+        for _ in range(6):
+            async with EngineClient(address) as client:
+                await client.wait_ready(10)
+                await collect(client, ask("a", [1], 2))
+                client.submit([ask("left open", [1], 100)])
+            counts.append((me.num_fds(), me.num_threads(), len(asyncio.all_tasks())))
+        assert counts[1:] == [counts[1]] * 5
+        async with EngineClient(address) as client:
+            await until(idle(client))
+
+    asyncio.run(scenario())
