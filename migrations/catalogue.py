@@ -10,6 +10,7 @@ from typing import Any
 import appliance.schemas
 from appliance.migrations.release import Release, release
 
+_TUPLES = ("values", "flags", "negations")
 PATH = Path(next(iter(appliance.schemas.__path__))) / "engine-options.json"
 
 
@@ -17,7 +18,7 @@ PATH = Path(next(iter(appliance.schemas.__path__))) / "engine-options.json"
 class Facts:
     """What an option is in one release.
 
-    type: bool int float str choice list json json-or-str bool-or-str. nargs: as in argparse, where type does not say it all.
+    type: bool int float str choice list json json-or-str bool-or-str. nargs: as in argparse where type leaves it open.
     of: the config class whose fields are its nested keys. open: other values than the listed ones are accepted too.
     """
 
@@ -69,9 +70,9 @@ class Entry:
             if since > index:
                 break
             found |= delta
-        lists = {key: tuple(found[key]) for key in ("values", "flags", "negations") if found.get(key)}
-        kept = {key: value for key, value in found.items() if value is not None and key not in lists}
-        return Facts(**kept, **lists)
+        kept: dict[str, Any] = {key: value for key, value in found.items() if value is not None}
+        kept |= {key: tuple(kept[key]) for key in _TUPLES if key in kept}
+        return Facts(**kept)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,16 @@ KEEP = Keep.KEEP
 
 
 @dataclass(frozen=True, slots=True)
+class Raw:
+    """Text taken over from the old setting as it stands, because something fills it in later: `${BACKEND:-FLASH_ATTN}`."""
+
+    text: str
+
+
+NewValue: TypeAlias = Plain | Raw
+
+
+@dataclass(frozen=True, slots=True)
 class Remove:
     """Take the site away, or, with a path, one key inside its JSON or mapping value."""
 
@@ -38,7 +48,7 @@ class Rewrite:
 
     site: OptionSite
     name: str | Keep = KEEP
-    value: Plain | Keep = KEEP
+    value: NewValue | Keep = KEEP
     path: Path = ()
     name_path: Path = ()
 
@@ -49,15 +59,19 @@ class Insert:
 
     site: OptionSite
     path: Path
-    value: Plain
+    value: NewValue
 
 
 @dataclass(frozen=True, slots=True)
 class Add:
-    """A new option or variable, after the site if it is of the same kind, else where the dialect keeps such things."""
+    """A new option or variable, after the site if it is of the same kind, else where the dialect keeps such things.
+
+    With a path, one nested key of the option: `--name.key value` on a command line, a mapping elsewhere.
+    """
 
     name: str
-    value: Plain
+    value: NewValue
+    path: Path = ()
     kind: Kind = Kind.OPTION
     after: OptionSite | None = None
 
