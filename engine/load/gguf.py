@@ -26,17 +26,19 @@ def read_tensors(
 def _read(
     config: ModelConfig, tensor: TensorInfo, content: torch.Tensor, name: str, dtype: torch.dtype, workers: int
 ) -> torch.Tensor:
-    rows = content[tensor.offset : tensor.offset + tensor.nbytes].view(*tensor.shape[:-1], -1)
+    storage = STORAGE_TYPES[tensor.dtype]
+    plain = bool(storage.torch_name)
+    rows = content[tensor.offset : tensor.offset + tensor.nbytes]
+    rows = rows.view(tensor.shape[0] if plain or len(tensor.shape) > 1 else 1, -1)
     if config.architecture in INTERLEAVED and ".self_attn.q_proj." in name:
         rows = _halves_apart(rows, config.num_heads)
     elif config.architecture in INTERLEAVED and ".self_attn.k_proj." in name:
         rows = _halves_apart(rows, config.num_kv_heads)
-    storage = STORAGE_TYPES[tensor.dtype]
-    if not storage.torch_name:
+    if not plain:
         return dequantise(rows, tensor.dtype, dtype, workers).view(tensor.shape)
     if rows.storage_offset() % storage.block_bytes:
         rows = rows.clone()
-    values = rows.view(getattr(torch, storage.torch_name))
+    values = rows.view(getattr(torch, storage.torch_name)).view(tensor.shape)
     return values - 1 if config.architecture in NORM_PLUS_ONE and name.endswith("norm.weight") else values
 
 

@@ -1,4 +1,4 @@
-"""Rotary frequencies by variant: RopeConfig, head_dim -> float32 [head_dim / 2] in radians per token, scale of cos, sin."""
+"""Rotary frequencies by variant: RopeConfig, head_dim -> [head_dim / 2] radians per token, scale of cos and sin."""
 
 from collections.abc import Callable
 
