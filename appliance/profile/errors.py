@@ -29,6 +29,8 @@ def schema_findings(document: Document, data: Any, errors: list[Any]) -> list[Di
         if key in found:
             continue
         code, fact, fix = say(error, document, path, value, field)
+        if isinstance(node := document.node(path), Scalar) and "${" in node.raw and not is_secret(dotted(path)):
+            fix = fix if code == "AP0104" else "its value comes from the environment"
         at = document.key_position(path) if error["type"] == "extra_forbidden" else document.position(path)
         found[key] = Diagnostic(code, Severity.ERROR, at, dotted(path), fact, fix)
     return list(found.values())
@@ -53,6 +55,8 @@ def locate(data: Any, error: Any) -> tuple[Path, Any, Declared | None]:
 
 def shown(document: Document, path: Path, value: Any) -> str:
     """The seen value as it is written; never a secret, never what a variable held."""
+    if isinstance(value, dict | tuple):
+        return "a mapping" if isinstance(value, dict) else "a list"
     if is_secret(dotted(path)):
         return "a value that is not shown"
     node = document.node(path)
@@ -62,13 +66,13 @@ def shown(document: Document, path: Path, value: Any) -> str:
             text = json.dumps(text, ensure_ascii=False)
         text = "".join(letter if letter.isprintable() else "?" for letter in text) or "nothing"
         return text if len(text) <= 60 else text[:59] + "…"
-    return {dict: "a mapping", tuple: "a list"}.get(type(value), "nothing")
+    return "nothing"
 
 
 def say(error: Any, document: Document, path: Path, value: Any, field: Declared | None) -> Said:
     seen = shown(document, path, value)
     kind, context = error["type"], error.get("ctx", {})
-    if is_secret(dotted(path)) and isinstance(value, str):
+    if is_secret(dotted(path)) and isinstance(value, str) and kind != "string_pattern_mismatch":
         return secret_written(value)
     if kind == "extra_forbidden":
         return unknown_key(path)

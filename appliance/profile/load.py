@@ -19,7 +19,9 @@ def load(path: str, environ: Mapping[str, str] | None = None) -> tuple[Document,
     """The profile is None where a finding is an error. `environ` None = the process's own."""
     document, findings = read_file(path)
     profile, more = to_profile(document, environ)
-    found = sorted([*findings, *more], key=lambda finding: finding.position)
+    spoken = {finding.position for finding in findings}
+    new = [finding for finding in more if finding.position not in spoken]
+    found = sorted([*findings, *new], key=lambda finding: finding.position)
     if any(finding.severity is Severity.ERROR for finding in found):
         profile = None
     return document, profile, found
@@ -29,6 +31,8 @@ def to_profile(document: Document, environ: Mapping[str, str] | None = None) -> 
     if document.root is None:
         return None, []
     data, findings = to_plain(document, os.environ if environ is None else environ)
+    if any(finding.code == "AP0013" for finding in findings):
+        return None, findings
     if other := foreign(document, data):
         return None, [*findings, other]
     base = str(Path(document.file).absolute().parent)

@@ -38,8 +38,8 @@ def parse_source(text: str) -> Source:
         if not found or found[3].startswith("/") or ".." in found[3].split("/"):
             raise ValueError("pypi:distribution==version#path/inside/the/wheel")
         return Source("pypi", distribution=found[1], version=found[2], path=found[3])
-    if scheme := re.match(r"([A-Za-z][A-Za-z0-9+.-]+):", text):
-        raise ValueError(f"a folder, a .gguf file, hf:... or pypi:... ({scheme[1]}: is none of these)")
+    if re.match(r"[A-Za-z][A-Za-z0-9+.-]+:", text):
+        raise ValueError("a folder, a .gguf file, hf:organisation/name or pypi:distribution==version#path")
     return Source("gguf" if text.lower().endswith(".gguf") else "folder", path=text)
 
 

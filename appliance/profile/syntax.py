@@ -49,6 +49,10 @@ def explain(file: str, text: str, error: yaml.YAMLError) -> Diagnostic:
         return finding(file, "AP0004", mark.line, mark.column, 'a second ": " in one value', QUOTE)
     if "node content" in problem and mark is not None and mark.line >= len(lines):
         return finding(file, "AP0004", mark.line, mark.column, "the text ends inside a bracket", "close it with ] or }")
+    line = lines[mark.line] if before else ""
+    if "flow mapping" in context and (reference := line.find("${", mark.column)) >= 0:
+        fact = "${ } cannot stand unquoted between { and }"
+        return finding(file, "AP0004", mark.line, reference, fact, "write its key on a line of its own")
     fact, fix = next((said for part, said in PROBLEMS.items() if part in problem), (problem, INDENT))
     if mark is None:
         return Diagnostic("AP0004", Severity.ERROR, Position(file), "", fact, fix)

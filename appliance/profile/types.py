@@ -20,6 +20,7 @@ SIZES = {
     "TB": 10**12,
 }
 DURATIONS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+SPELLED = {"mil": "ms", "ms": "ms", "m": "m", "s": "s", "h": "h", "d": "d"}
 NUMBER = re.compile(r"(\d+(?:\.\d+)?)\s*([A-Za-z]*)")
 
 
@@ -59,11 +60,12 @@ def near_unit(value: Any, units: dict[str, Any]) -> str:
     found = NUMBER.fullmatch(value) if isinstance(value, str) else None
     if not found:
         return ""
-    wanted = found[2].lower()
-    near = [unit for unit in units if unit.lower() == wanted] or [
-        unit for unit in units if wanted and unit.lower()[0] == wanted[0] and (len(unit) == 3 or unit in DURATIONS)
-    ]
-    return f"did you mean {found[1]}{near[0]}?" if near else f"units are {', '.join(units)}"
+    meant = [unit for unit in units if unit.lower() == found[2].lower()]
+    if not meant and units is SIZES:
+        meant = [unit for unit in units if unit[0].lower() == found[2].lower() and unit.endswith("iB")]
+    elif not meant:
+        meant = [unit for start, unit in SPELLED.items() if found[2].lower().startswith(start)]
+    return f"did you mean {found[1]}{meant[0]}?" if meant else f"units are {', '.join(units)}"
 
 
 def parse_kv_size(value: Any) -> int | Tokens | Literal["auto"]:
@@ -72,9 +74,13 @@ def parse_kv_size(value: Any) -> int | Tokens | Literal["auto"]:
     found = re.fullmatch(r"(\d+)\s*tokens", value) if isinstance(value, str) else None
     if found and int(found[1]) >= 1:
         return Tokens(int(found[1]))
-    if not isinstance(value, str):
-        raise wants("auto, a size such as 4GiB, or a number of tokens such as 65536 tokens")
-    return parse_size(value)
+    what = "auto, a size such as 4GiB, or a number of tokens such as 65536 tokens"
+    if not isinstance(value, str) or found:
+        raise wants(what)
+    try:
+        return parse_size(value)
+    except PydanticCustomError as error:
+        raise wants(what, str((error.context or {}).get("fix", ""))) from error
 
 
 def parse_auto_count(value: Any) -> int | Literal["auto"]:

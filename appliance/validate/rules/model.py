@@ -29,7 +29,7 @@ def names(facts: Facts) -> Iterator[Diagnostic]:
     for index, name in enumerate(facts.profile.model.served_names):
         path = f"model.served_names[{index}]"
         if not name or name != name.strip() or not name.isprintable():
-            yield facts.error("AP0204", path, f"{name!r} cannot be asked for", "write a name without blanks around it")
+            yield facts.error("AP0204", path, f'"{name}" cannot be asked for', "write a name without blanks around it")
         elif name in seen:
             yield facts.error("AP0204", path, f'"{name}" stands twice', "remove one")
         seen.add(name)

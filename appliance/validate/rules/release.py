@@ -21,8 +21,9 @@ def served(facts: Facts) -> Iterator[Diagnostic]:
         fact = f'"{release}" is newer than "{NEWEST}", the newest release this appliance knows'
         yield facts.error("AP0201", "release", fact, "upgrade the appliance")
     else:
-        known = ", ".join((*OLDER, NEWEST))
-        yield facts.error("AP0201", "release", f'"{release}" is not a release this appliance knows', f"known: {known}")
+        yield facts.error(
+            "AP0201", "release", f'"{release}" is not a release this appliance knows', f'write "{NEWEST}"'
+        )
 
 
 def _number(release: str) -> tuple[int, ...]:
