@@ -9,9 +9,12 @@ import typer
 def pull(file: Annotated[Path, typer.Argument(help="The profile.", show_default=False)]) -> None:
     """Fetch and verify the model that a profile names, with a progress bar; nothing happens when it is here already."""
     from appliance.cli.progress import progress
+    from appliance.diagnostics import ApplianceError
     from appliance.source import resolve
-    from appliance.supervise.road import read_profile
+    from appliance.validate import validate
 
-    checked = read_profile(file)
+    checked = validate(file, offline=True)
+    if checked.profile is None or checked.errors:
+        raise ApplianceError(list(checked.errors), exit_code=1 if checked.readable else 2)
     found = resolve(checked.profile.model, True, progress(), file.parent, checked.position("model.source"))
     typer.echo(f"{found.origin}\n  {found.path}" + (f"\n  sha256 {found.sha256} verified" if found.sha256 else ""))

@@ -3,12 +3,12 @@
 from pathlib import Path
 from typing import Protocol
 
-from appliance.diagnostics import Position
+from appliance.diagnostics import ApplianceError, Position
 from appliance.source.base import Meter, ModelSource, Progress, ResolvedSource, Want
 from appliance.source.parse import parse
 from appliance.source.silent import Silent
 
-__all__ = ["Meter", "ModelSource", "Progress", "ResolvedSource", "Want", "fetch", "parse", "resolve"]
+__all__ = ["Meter", "ModelSource", "Progress", "ResolvedSource", "Want", "fetch", "here", "parse", "resolve"]
 
 
 class ModelSection(Protocol):
@@ -47,3 +47,11 @@ def fetch(
     where = position or Position(source)
     want = Want(sha256, download, progress or Silent(), base or Path.cwd(), where)
     return parse(source, where).resolve(want)
+
+
+def here(model: ModelSection, base: Path | None = None) -> str | None:
+    """Path of the model where it is on this machine already and verified; None otherwise."""
+    try:
+        return str(resolve(model, base=base).path)
+    except ApplianceError:
+        return None

@@ -1,0 +1,1 @@
+"""One running appliance: its socket, its state folder, its generations of processes."""

@@ -1,0 +1,107 @@
+"""Keeps one child process alive: back-off after deaths, and a loud end when it dies again and again."""
+
+import asyncio
+import contextlib
+import signal
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from appliance.supervise.process import Process, Role
+from appliance.supervise.restart import DEFAULT, RestartPolicy
+from appliance.supervise.state import State
+
+
+class Listener(Protocol):
+    """Whoever wants to know how a kept process fares."""
+
+    def stage(self, role: Role, name: str, seconds: float) -> None: ...
+
+    def line(self, role: Role, text: str) -> None: ...
+
+    def died(self, role: Role, how: str, delay: float) -> None:
+        """It starts again in `delay` seconds."""
+        ...
+
+    def changed(self, role: Role, state: State) -> None: ...
+
+
+class RefusedToStart(Exception):  # noqa: N818 - what the child did, not what we did
+    """The child named a known reason; a restart would not change it."""
+
+
+class DiesAgainAndAgain(Exception):  # noqa: N818
+    """The restart policy gave up."""
+
+
+@dataclass(eq=False)
+class Keeper:
+    role: Role
+    listener: Listener
+    policy: RestartPolicy = DEFAULT
+    clock: Callable[[], float] = time.monotonic
+    state: State = State.STOPPED
+    _process: Process | None = None
+    _stop: asyncio.Event = field(default_factory=asyncio.Event)
+    _refusal: str | None = None
+    _deaths: list[float] = field(default_factory=list)
+    _was_ready: bool = False
+
+    async def run(self) -> None:
+        """Returns once the process has ended after `stop`. Raises RefusedToStart or DiesAgainAndAgain."""
+        while not self._stop.is_set():
+            self._set(State.STARTING)
+            self._refusal = None
+            self._process = Process(self.role, self._event, lambda line: self.listener.line(self.role, line))
+            code = await self._process.run()
+            if self._stop.is_set():
+                break
+            how = self._refusal or _ending(code)
+            if self._refusal is not None and not self._was_ready:
+                self._set(State.FAILED)
+                raise RefusedToStart(how)
+            await self._back_off(how)
+        self._set(State.STOPPED)
+
+    def stop(self, number: signal.Signals = signal.SIGTERM) -> None:
+        """No restart from here on; the running process gets the signal."""
+        self._stop.set()
+        if self._process is not None:
+            self._process.signal(number)
+
+    async def _back_off(self, how: str) -> None:
+        now = self.clock()
+        self._deaths = [*self._deaths, now]
+        delay = self.policy.delay(self._deaths, now)
+        if delay is None:
+            self._set(State.FAILED)
+            raise DiesAgainAndAgain(f"{how}; it died {self.policy.limit} times within {self.policy.window:g} s")
+        self.listener.died(self.role, how, delay)
+        self._set(State.STARTING)
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._stop.wait(), delay)
+
+    def _event(self, event: dict[str, Any]) -> None:
+        if "stage" in event:
+            self.listener.stage(self.role, str(event["stage"]), float(event.get("seconds", 0.0)))
+        elif event.get("ready"):
+            self._was_ready = True
+            self._set(State.READY)
+        elif "error" in event:
+            self._refusal = str(event["error"])
+
+    def _set(self, state: State) -> None:
+        if state is not self.state:
+            self.state = state
+            self.listener.changed(self.role, state)
+
+
+def _ending(code: int) -> str:
+    if code >= 0:
+        return f"ended with code {code}"
+    try:
+        name = signal.Signals(-code).name
+    except ValueError:
+        name = f"signal {-code}"
+    return f"was killed by {name}"

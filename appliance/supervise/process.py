@@ -1,0 +1,115 @@
+"""One child process: started, fed its configuration, listened to, ended. Restarting it is the keeper's work."""
+
+import asyncio
+import contextlib
+import ctypes
+import json
+import os
+import signal
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from appliance.child import command, environment
+
+LINE_BYTES = 1 << 20
+PR_SET_PDEATHSIG = 1
+
+
+@dataclass(frozen=True)
+class Role:
+    """What to run, whoever runs it and however often."""
+
+    name: str
+    """`engine` or `server`: prefix of its log lines."""
+    module: str
+    arguments: tuple[str, ...] = ()
+    configuration: bytes = b"{}"
+    """One line of JSON for its standard input."""
+    inherits: tuple[int, ...] = ()
+    """File descriptors it gets."""
+
+
+def _die_with_parent() -> Callable[[], None] | None:
+    """Runs in the child before exec: the kernel kills it when this process dies, even by SIGKILL (Linux)."""
+    if sys.platform != "linux":
+        return None
+    prctl, parent = ctypes.CDLL(None).prctl, os.getpid()
+
+    def ask() -> None:
+        prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:
+            os._exit(1)
+
+    return ask
+
+
+@dataclass
+class Process:
+    """`on_event` gets the JSON objects it prints, `on_line` every other line."""
+
+    role: Role
+    on_event: Callable[[dict[str, Any]], None]
+    on_line: Callable[[str], None]
+    last_lines: list[str] = field(default_factory=list)
+    """The end of what it wrote, for whoever has to explain its death."""
+    _child: asyncio.subprocess.Process | None = None
+    _early: signal.Signals | None = None
+    """Came while the child was being born."""
+
+    async def run(self) -> int:
+        """Stays until it is dead and all it wrote is passed on. The exit code; -N = killed by signal N."""
+        child = self._child = await asyncio.create_subprocess_exec(
+            *command(self.role.module, *self.role.arguments),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            env=environment(),
+            pass_fds=self.role.inherits,
+            start_new_session=True,
+            preexec_fn=_die_with_parent(),
+            limit=LINE_BYTES,
+        )
+        assert child.stdin and child.stdout and child.stderr
+        try:
+            if self._early is not None:
+                self.signal(self._early)
+            with contextlib.suppress(ConnectionError):
+                child.stdin.write(self.role.configuration + b"\n")
+                await child.stdin.drain()
+            child.stdin.close()
+            await asyncio.gather(self._pump(child.stdout, True), self._pump(child.stderr, False))
+            return await child.wait()
+        finally:
+            self.signal(signal.SIGKILL)
+
+    def signal(self, number: signal.Signals) -> None:
+        if self._child is None:
+            self._early = number
+        elif self._child.returncode is None:
+            self._child.send_signal(number)
+
+    async def _pump(self, stream: asyncio.StreamReader, events: bool) -> None:
+        while True:
+            try:
+                raw = await stream.readline()
+            except ValueError:
+                continue
+            if not raw:
+                return
+            line = raw.decode(errors="replace").rstrip()
+            event = _event(line) if events else None
+            if event is not None:
+                self.on_event(event)
+            elif line:
+                self.last_lines = [*self.last_lines[-19:], line]
+                self.on_line(line)
+
+
+def _event(line: str) -> dict[str, Any] | None:
+    try:
+        event = json.loads(line)
+    except ValueError:
+        return None
+    return event if isinstance(event, dict) else None
