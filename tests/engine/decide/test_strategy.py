@@ -68,9 +68,7 @@ def test_a_tail_that_swallows_a_label_is_refused(with_template: Callable[[str], 
     ending = "<|im_start|>assistant: "
     tokenizer = with_template(tiny_model.CHAT_TEMPLATE.replace("<|im_start|>assistant\n", ending))
     assert tokenizer.token(tokenizer.encode(": yes")[-1]) == "Ġyes"
-    with pytest.raises(
-        UnavailableError, match='label "yes" of noul questions is not one token .*ends in .assistant: .'
-    ):
+    with pytest.raises(UnavailableError, match=r'label "yes" of noul questions is not one .* ends in .assistant: .'):
         NextTokenStrategy(tokenizer, 512)
 
 
