@@ -8,7 +8,6 @@ import typer
 
 if TYPE_CHECKING:
     from appliance.plan import HardwareSnapshot, Plan
-    from appliance.profile import Profile
 
 
 class Format(StrEnum):
@@ -61,25 +60,15 @@ def plan_file(file: Path, machine: "HardwareSnapshot", forecast: bool) -> "Plan"
     """ApplianceError for a profile with errors, a model that is not here, or a plan that does not fit."""
     from appliance.diagnostics import ApplianceError
     from appliance.plan import make_plan, read_checkpoint
-    from appliance.source import resolve
+    from appliance.source import here, resolve
     from appliance.validate import validate
 
-    checked = validate(file, offline=True, locate=lambda profile: _here(profile, file.parent))
+    checked = validate(file, offline=True, locate=lambda profile: here(profile.model, file.parent))
     if checked.profile is None or checked.errors:
         raise ApplianceError(list(checked.errors), exit_code=1 if checked.readable else 2)
     found = resolve(checked.profile.model, base=file.parent, position=checked.position("model.source"))
     checkpoint = read_checkpoint(found.path, checked.position)
     return make_plan(checked.profile, machine, checkpoint, position=checked.position, forecast=forecast)
-
-
-def _here(profile: "Profile", base: Path) -> str | None:
-    from appliance.diagnostics import ApplianceError
-    from appliance.source import resolve
-
-    try:
-        return str(resolve(profile.model, base=base).path)
-    except ApplianceError:
-        return None
 
 
 def find_hardware(name: str) -> tuple["HardwareSnapshot", bool]:

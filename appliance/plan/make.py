@@ -78,6 +78,7 @@ def make_plan(
         "engine.batching.max_sequences": (sizes.sequences, sizes.sequences_reason),
         "engine.batching.max_tokens": (sizes.batch_tokens, sizes.batch_tokens_reason),
         **resolve_auto(profile, checkpoint.task),
+        **_reload(profile),
     }
     values = resolve_all(profile, chosen)
     sampling = dict(checkpoint.sampling_defaults)
@@ -112,6 +113,15 @@ def make_plan(
         server=server_config(profile, engine, switches(profile, checkpoint.task), sampling, identity, revision),
         notes=_notes(machine, checkpoint, shape),
     )
+
+
+def _reload(profile: Profile) -> dict[str, tuple[Any, str]]:
+    chosen: dict[str, tuple[Any, str]] = {}
+    if profile.reload.watch == "auto":
+        chosen["reload.watch"] = False, "not part of this release"
+    if profile.reload.strategy == "auto":
+        chosen["reload.strategy"] = "auto", "chosen at each reload: surge where both generations fit in memory"
+    return chosen
 
 
 def _weights_reason(model: ModelFacts, dtype: str, found: Costs) -> str:

@@ -59,15 +59,22 @@ class Costs:
     logits_bytes: int
     """One sampled row."""
     load_peak: int
+    """Copies of the largest tensor while weights are loaded; gone before the pool fills."""
 
     def workspace(self, context: int, batch_tokens: int, sequences: int) -> int:
-        """Activations, logits and masks of the largest step, or the peak of loading where that is more."""
+        """Activations, logits and masks of the largest step."""
         mask = min(batch_tokens, context) * context * 5
-        step = batch_tokens * self.row_bytes + sequences * self.logits_bytes + mask
-        return max(step, self.load_peak)
+        return batch_tokens * self.row_bytes + sequences * self.logits_bytes + mask
+
+    def without_pool(self, context: int, batch_tokens: int, sequences: int) -> int:
+        """What must be there before any token is cached."""
+        work = max(self.workspace(context, batch_tokens, sequences), self.load_peak)
+        return self.weights + self.processes + work
 
     def blocks_that_fit(self, context: int, batch_tokens: int, sequences: int) -> int:
         """Blocks whose bytes, with the copy that a decode step gathers of them, fit beside everything else."""
+        if self.without_pool(context, batch_tokens, sequences) > self.budget.budget:
+            return 0
         left = self.budget.budget - self.weights - self.processes - self.workspace(context, batch_tokens, sequences)
         layers = self.shape.layers
         return max(0, left * layers // (self.shape.block_bytes * (layers + GATHERED_LAYERS)))
@@ -113,5 +120,5 @@ def costs(
         processes=PROCESS_BYTES.get(platform, DEVICE_PROCESS_BYTES),
         row_bytes=row,
         logits_bytes=3 * 4 * config.vocab_size,
-        load_peak=largest * (4 + element_bytes),
+        load_peak=largest * 4,
     )

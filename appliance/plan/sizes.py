@@ -106,7 +106,7 @@ def _context(
     largest = costs.largest_context(model_context, batch, sequences)
     budget = costs.budget
     if largest < min(LEAST_CONTEXT, wanted):
-        needed = costs.weights + costs.processes + costs.workspace(min(LEAST_CONTEXT, wanted), batch, sequences)
+        needed = costs.without_pool(min(LEAST_CONTEXT, wanted), batch, sequences)
         refusals.refuse(
             "AP0401",
             "model.source",
@@ -127,12 +127,14 @@ def _context(
         )
     pooled = _asked_blocks(profile, costs)
     held = pooled * costs.shape.block_tokens if pooled is not None else wanted
-    if asked != "auto" and held < asked:
+    least = min(LEAST_CONTEXT, wanted) if asked == "auto" else asked
+    if held < least:
+        whose = "the shortest useful context has" if asked == "auto" else "one sequence of model.max_context needs"
         refusals.refuse(
             "AP0404",
             "kv_cache.size",
-            f"the pool holds {held:,} tokens, one sequence of model.max_context needs {asked:,}",
-            f"write {size(costs.shape.blocks_for(asked) * costs.shape.block_bytes)} or more, or auto",
+            f"the pool holds {held:,} tokens, {whose} {least:,}",
+            f"write {size(costs.shape.blocks_for(least) * costs.shape.block_bytes)} or more, or auto",
         )
     if asked != "auto":
         return asked, WRITTEN
