@@ -136,7 +136,7 @@ def test_gfx_names(version: int, name: str) -> None:
     assert gfx_name(version) == name
 
 
-class Refused(Exception):
+class RefusedError(Exception):
     pass
 
 
@@ -149,11 +149,11 @@ def nvml(**functions: Any) -> SimpleNamespace:
 
     def slice_of(device: str, index: int) -> str:
         if index > 1:
-            raise Refused
+            raise RefusedError
         return f"{device} slice {index}"
 
     base = {
-        "NVMLError": Refused,
+        "NVMLError": RefusedError,
         "NVML_DEVICE_MIG_ENABLE": 1,
         "nvmlInit": lambda: None,
         "nvmlShutdown": lambda: None,
@@ -182,7 +182,7 @@ def test_nvidia_accelerators_and_slices(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_a_driver_that_does_not_answer_is_no_accelerator(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse() -> None:
-        raise Refused
+        raise RefusedError
 
     monkeypatch.setitem(sys.modules, "pynvml", nvml(nvmlInit=refuse))
     assert nvidia() == ()

@@ -15,9 +15,8 @@ from appliance.plan.resolved import leaves
 
 def plan(tree: dict[str, Any] | None = None, **checkpoint: Any) -> Plan:
     found = make_checkpoint(checkpoint.pop("name", "smollm2-135m"), **checkpoint)
-    return make_plan(
-        make_profile(tree), machine("cloud-2c-24g"), replace(found, sampling_defaults={"temperature": 0.6})
-    )
+    found = replace(found, sampling_defaults={"temperature": 0.6})
+    return make_plan(make_profile(tree), machine("cloud-2c-24g"), found)
 
 
 def test_every_field_is_there_with_a_reason_and_no_auto_is_left() -> None:
