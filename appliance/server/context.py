@@ -32,6 +32,8 @@ class Context:
     draining: bool = False
     active: int = 0
     """HTTP requests being answered, the open routes aside."""
+    generations: set[Generation] = field(default_factory=set)
+    """Those that run now."""
     unknown_fields: set[str] = field(default_factory=set)
     """Request fields already logged as unknown."""
 
@@ -48,7 +50,7 @@ class Context:
         Entering submits the requests together; raises ApiError 503 when the queue is full or the engine is down.
         `updates.finish(request_id, reason)` ends one early, leaving aborts what has not finished.
         """
-        return Generation(self.engine, self.admission, self.metrics, requests)
+        return Generation(self.engine, self.admission, self.metrics, self.generations, requests)
 
     def served_name(self, model: str | None) -> str:
         """The name the answer carries; raises ApiError 404 for a model that is not served."""

@@ -16,13 +16,25 @@ from appliance.server.timing import Timing
 class Generation:
     """`async with` submits and in the end aborts; `async for` gives every Update as it comes."""
 
-    def __init__(self, engine: EngineClient, admission: Admission, metrics: Metrics, requests: list[Request]) -> None:
+    def __init__(
+        self,
+        engine: EngineClient,
+        admission: Admission,
+        metrics: Metrics,
+        running: "set[Generation]",
+        requests: list[Request],
+    ) -> None:
         self._engine = engine
         self._admission = admission
+        self._running = running
+        self._cut = False
         self._requests = requests
         self._held = ExitStack()
         self._streams: dict[str, UpdateStream] = {}
-        self._timings = {request.request_id: Timing(metrics, len(request.prompt)) for request in requests}
+        self._timings = {
+            request.request_id: Timing(metrics, len(request.prompt), request.sampling.max_tokens)
+            for request in requests
+        }
 
     async def __aenter__(self) -> Self:
         tokens = sum(len(request.prompt) for request in self._requests)
@@ -35,9 +47,11 @@ class Generation:
         except BaseException:
             self._held.close()
             raise
+        self._running.add(self)
         return self
 
     async def __aexit__(self, *_: object) -> None:
+        self._running.discard(self)
         for request_id in self._streams:
             self.finish(request_id, "abort")
         self._held.close()
@@ -46,6 +60,12 @@ class Generation:
         """The caller needs no more of this request: the engine frees its slot now."""
         self._streams[request_id].close()
         self._timings[request_id].end(reason)
+
+    def cut(self) -> None:
+        """Ends it from outside: whoever reads it gets an ApiError 503."""
+        self._cut = True
+        for request_id in self._streams:
+            self.finish(request_id, "abort")
 
     def __aiter__(self) -> AsyncIterator[Update]:
         streams = list(self._streams.values())
@@ -60,6 +80,8 @@ class Generation:
                 if update.finish_reason == "error":
                     raise ApiError(500, update.error or "the engine failed on this request")
                 yield update
+            if self._cut:
+                raise unavailable("the server shut down while it answered", retry_after=5)
         except EngineDied as error:
             raise unavailable(f"the engine stopped while it answered: {error}", retry_after=2) from None
 

@@ -93,6 +93,7 @@ def make_job(
     choices: list[Choice] = []
     now = time.monotonic()
     for prompt, shared in zip(prompts, params, strict=True):
+        context.metrics.params_n.observe(fields.count)
         for copy in range(fields.count):
             own = (
                 shared

@@ -36,12 +36,13 @@ class Pulse:
         return True, "the engine runs"
 
     async def watch(self) -> None:
+        await self._engine.wait_ready()
+        self._was_up = True
         while True:
             self._look()
             await asyncio.sleep(POLL_SECONDS)
 
     def _look(self) -> None:
-        self._was_up = self._was_up or self._engine.ready is not None
         stats, before = self._engine.stats, self._seen
         if stats is not before:
             self._seen = stats

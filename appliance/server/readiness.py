@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("appliance.server")
 
-POLL_SECONDS = 0.02
+BOOT_POLL_SECONDS = 0.02
+POLL_SECONDS = 0.1
 RETRY_SECONDS = 5.0
 
 
@@ -52,7 +53,7 @@ class Readiness:
                 elif context.engine.ready is boot:
                     logger.error("not ready: %s", self.reason)
                     await asyncio.sleep(RETRY_SECONDS)
-            await asyncio.sleep(POLL_SECONDS)
+            await asyncio.sleep(POLL_SECONDS if probed else BOOT_POLL_SECONDS)
 
     async def _probe(self, context: "Context") -> None:
         from appliance.server.endpoints import ENDPOINTS
@@ -71,4 +72,7 @@ class Readiness:
                 checks[name] = Check(True, "answered a real request")
             except ApiError as error:
                 checks[name] = Check(False, error.message)
+            except Exception as error:
+                logger.error("the probe of %s failed", name, exc_info=error)
+                checks[name] = Check(False, f"its probe failed with {type(error).__name__}; the log has the details")
         self.checks = checks

@@ -57,10 +57,16 @@ class DrainingServer(uvicorn.Server):
     async def _finish(self) -> None:
         seconds = self._context.config.drain_seconds
         logger.info("draining: %d requests have up to %g s", self._context.active, seconds)
+        await self._idle(seconds)
+        if self._context.active:
+            logger.warning("cutting off %d requests after %g s", self._context.active, seconds)
+            for generation in list(self._context.generations):
+                generation.cut()
+            await self._idle(CUT_SECONDS)
+        self.should_exit = True
+
+    async def _idle(self, seconds: float) -> None:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 while self._context.active:
                     await asyncio.sleep(POLL_SECONDS)
-        if self._context.active:
-            logger.warning("cutting off %d requests after %g s", self._context.active, seconds)
-        self.should_exit = True

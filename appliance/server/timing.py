@@ -9,9 +9,10 @@ from appliance.server.metrics import Metrics
 class Timing:
     """Times are monotonic seconds, the engine's are from the same clock."""
 
-    def __init__(self, metrics: Metrics, prompt_tokens: int) -> None:
+    def __init__(self, metrics: Metrics, prompt_tokens: int, max_tokens: int) -> None:
         self.prompt_tokens = prompt_tokens
         self._metrics = metrics
+        self._max_tokens = max_tokens
         self._arrival = self._last = time.monotonic()
         self._scheduled = 0.0
         self._first = 0.0
@@ -52,6 +53,7 @@ class Timing:
         metrics.whole.observe(now - self._arrival)
         metrics.request_prompt.observe(self.prompt_tokens)
         metrics.request_generation.observe(self._tokens)
+        metrics.params_max_tokens.observe(self._max_tokens)
         metrics.preemptions.observe(self._preemptions)
         if self._scheduled:
             metrics.queued.observe(max(0.0, self._scheduled - self._arrival))

@@ -55,6 +55,4 @@ class Traffic:
                 }
                 # probes and scrapes come every second and say nothing new
                 level = logging.INFO if counted else logging.DEBUG
-                access.log(
-                    level, LINE, fields, extra={"fields": fields}
-                )
+                access.log(level, LINE, fields, extra={"fields": fields})

@@ -10,7 +10,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,7 @@ KILL = 258
 FAIL = 259
 TEMPLATE = (
     "{% for message in messages %}{{ message.role[0] }}:{{ message.content }}"
-    "{% if not (loop.last and continue_final_message) %}\n{% endif %}{% endfor %}"
+    "{% if not (loop.last and continue_final_message) %}{{ '\\n' }}{% endif %}{% endfor %}"
     "{% if add_generation_prompt %}a:{% endif %}"
 )
 
@@ -94,7 +94,7 @@ class Server:
     engine: Engine
     http: httpx.Client
     log: Path
-    lines: list[str] = field(default_factory=list)
+    until = staticmethod(until)
 
     @property
     def openai(self) -> openai.OpenAI:
@@ -189,3 +189,25 @@ def boot(model: Path) -> Iterator[Callable[..., Server]]:
     """`boot(queue_requests=2, engine={"step": 0.1})`: a server of the test's own."""
     with ExitStack() as stack:
         yield lambda **options: stack.enter_context(launch(model, **options))
+
+
+@pytest.fixture(scope="session")
+def launcher() -> Callable[..., Any]:
+    return launch
+
+
+@pytest.fixture
+def start_refused(model: Path, tmp_path: Path) -> Callable[..., str]:
+    """`start_refused(**config)` -> what the process says instead of serving; it ends with code 2."""
+
+    def start(environment: Any = None, **config: Any) -> str:
+        with (
+            pytest.raises(AssertionError) as refused,
+            launch(config.pop("model_path", model), boot_engine=False, environment=environment, **config),
+        ):
+            pass
+        said = str(refused.value).splitlines()[0]
+        assert "Traceback" not in str(refused.value)
+        return json.loads(said)["error"]
+
+    return start

@@ -1,6 +1,6 @@
 """A process that speaks the engine's protocol and repeats each prompt, token by token. No model, no torch.
 
-`--journal FILE` is rewritten after each change with what arrived: submitted, aborted, running, the last sampling params.
+`--journal FILE` is rewritten after each change with what arrived: submitted, aborted, running, the last sampling.
 A prompt that contains the token id `--kill-token` ends the process as SIGKILL would; `--fail-token` fails the request.
 """
 
@@ -13,7 +13,6 @@ from pathlib import Path
 
 import msgspec
 import zmq
-
 from appliance.engine.protocol import (
     ENCODER,
     TO_ENGINE,
