@@ -9,6 +9,7 @@ from .document import Document
 from .fields import Declared, all_fields
 from .nearest import elsewhere, nearest
 from .nodes import Path, Scalar, dotted
+from .quoting import printable
 
 SECRET_PLACES = ("security.api_keys",)
 BOOLEANS = {"true", "false", "yes", "no", "on", "off", "y", "n"}
@@ -32,7 +33,7 @@ def schema_findings(document: Document, data: Any, errors: list[Any]) -> list[Di
         if isinstance(node := document.node(path), Scalar) and "${" in node.raw and not is_secret(dotted(path)):
             fix = fix if code == "AP0104" else "its value comes from the environment"
         at = document.key_position(path) if error["type"] == "extra_forbidden" else document.position(path)
-        found[key] = Diagnostic(code, Severity.ERROR, at, dotted(path), fact, fix)
+        found[key] = Diagnostic(code, Severity.ERROR, at, printable(dotted(path), 200), fact, fix)
     return list(found.values())
 
 
@@ -64,8 +65,7 @@ def shown(document: Document, path: Path, value: Any) -> str:
         text = node.raw if node.plain else json.dumps(node.raw, ensure_ascii=False)
         if isinstance(value, str) and node.plain:
             text = json.dumps(text, ensure_ascii=False)
-        text = "".join(letter if letter.isprintable() else "?" for letter in text) or "nothing"
-        return text if len(text) <= 60 else text[:59] + "…"
+        return printable(text) or "nothing"
     return "nothing"
 
 

@@ -3,6 +3,8 @@
 import re
 from collections.abc import Mapping
 
+from .quoting import printable
+
 REFERENCE = re.compile(r"\$\$\{|\$\{([^}]*)(\}|$)")
 FORM = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?:(:-)(.*))?", re.DOTALL)
 
@@ -20,7 +22,7 @@ def interpolate(text: str, environ: Mapping[str, str]) -> str:
         form = FORM.fullmatch(found[1]) if found[2] else None
         if not form:
             raise BadReferenceError(
-                f"{found[0][:40]} is not a reference", "write ${NAME}, ${NAME:-default}, or $${ for a plain ${"
+                f"{printable(found[0])} is not a reference", "write ${NAME}, ${NAME:-default}, or $${ for a plain ${"
             )
         name, has_default, default = form[1], form[2], form[3]
         if has_default:

@@ -1,5 +1,6 @@
 """The tree of a YAML text with the place of every key and value."""
 
+import json
 import re
 from dataclasses import dataclass, field
 
@@ -53,7 +54,7 @@ def dotted(path: Path) -> str:
         elif re.fullmatch(r"[^.\[\]\"\s]+", key):
             text += f".{key}" if text else key
         else:
-            text += '["' + key.replace("\\", "\\\\").replace('"', '\\"') + '"]'
+            text += f"[{json.dumps(key)}]"
     return text
 
 
@@ -61,5 +62,5 @@ def steps(path: str) -> Path:
     """The inverse of `dotted`."""
     found: list[Key] = []
     for index, quoted, name in STEP.findall(path):
-        found.append(int(index) if index else name or re.sub(r"\\(.)", r"\1", quoted))
+        found.append(int(index) if index else name or str(json.loads(f'"{quoted}"')))
     return tuple(found)

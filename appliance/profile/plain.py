@@ -8,6 +8,7 @@ from ..diagnostics import Diagnostic, Severity
 from .document import Document
 from .interpolate import BadReferenceError, interpolate
 from .nodes import Node, Path, Scalar, Sequence, dotted
+from .quoting import printable
 from .reader import MAX_DEPTH, MAX_NODES
 
 NULL = frozenset(["", "~", "null", "Null", "NULL"])
@@ -94,7 +95,7 @@ class Builder:
 
     def find(self, code: str, node: Node, path: Path, fact: str, fix: str) -> None:
         position = self.document.position(path)
-        self.findings.append(Diagnostic(code, Severity.ERROR, position, dotted(path), fact, fix))
+        self.findings.append(Diagnostic(code, Severity.ERROR, position, printable(dotted(path), 200), fact, fix))
 
 
 def to_plain(document: Document, environ: Environment[str, str] | None) -> tuple[Any, list[Diagnostic]]:

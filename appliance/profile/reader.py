@@ -7,6 +7,7 @@ import yaml
 
 from ..diagnostics import Diagnostic, Position, Severity
 from .nodes import Mapping, Node, Scalar, Sequence
+from .quoting import short
 from .syntax import explain
 
 MAX_DEPTH = 64
@@ -125,8 +126,3 @@ class Reader:
     def stop(self, code: str, mark: Any, fact: str, fix: str) -> None:
         self.find(code, mark, fact, fix)
         raise StopReadingError
-
-
-def short(text: str, width: int = 40) -> str:
-    printable = "".join(letter if letter.isprintable() else "?" for letter in text)
-    return f'"{printable if len(printable) <= width else printable[: width - 1] + "…"}"'

@@ -9,8 +9,9 @@ from pydantic import PlainValidator, ValidationInfo, WithJsonSchema
 
 from .types import parse_path, wants
 
-HF = re.compile(r"hf:([A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*)(?:@([\w./-]+))?")
-PYPI = re.compile(r"pypi:([A-Za-z0-9][\w.-]*)==([\w.!+-]+)#(.+)")
+HF = re.compile(r"hf:([A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*)(?:@([\w./-]+))?", re.ASCII)
+SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
+PYPI = re.compile(r"pypi:([A-Za-z0-9][\w.-]*)==([\w.!+-]+)#(.+)", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ def parse_source(text: str) -> Source:
         if not found or found[3].startswith("/") or ".." in found[3].split("/"):
             raise ValueError("pypi:distribution==version#path/inside/the/wheel")
         return Source("pypi", distribution=found[1], version=found[2], path=found[3])
-    if re.match(r"[A-Za-z][A-Za-z0-9+.-]+:", text):
+    if SCHEME.match(text):
         raise ValueError("a folder, a .gguf file, hf:organisation/name or pypi:distribution==version#path")
     return Source("gguf" if text.lower().endswith(".gguf") else "folder", path=text)
 
@@ -58,4 +59,8 @@ def file_name(source: Source) -> str:
     return Path(source.path).name
 
 
-SourceText = Annotated[str, PlainValidator(check_source), WithJsonSchema({"type": "string", "minLength": 1})]
+INSIDE = r"(?!/)(?!(?:.*/)?\.\.(?:/|$)).+"
+FORMS = "|".join((HF.pattern, PYPI.pattern.removesuffix("(.+)") + INSIDE, rf"(?!{SCHEME.pattern}).+"))
+SourceText = Annotated[
+    str, PlainValidator(check_source), WithJsonSchema({"type": "string", "pattern": f"^(?:{FORMS})$"})
+]

@@ -135,6 +135,8 @@ def _schema(kind: str, pattern: str, *others: dict[str, Any]) -> WithJsonSchema:
 AUTO = {"const": "auto"}
 COUNT = {"type": "integer", "minimum": 1}
 SIZE = r"^\d+(\.\d+)?\s*(B|[KMGT]i?B)$"
+HOST = r"(\[[0-9a-fA-F:.%]+\]|[^\s:\[\]/]+)"
+PORT = r"(6553[0-5]|655[0-2]\d|65[0-4]\d{2}|6[0-4]\d{3}|[1-5]?\d{1,4})"
 DURATION = r"^\d+(\.\d+)?\s*(ms|s|m|h|d)$"
 
 Size = Annotated[int, PlainValidator(parse_size), _schema("string", SIZE, COUNT)]
@@ -159,4 +161,4 @@ Devices = Annotated[
     ),
 ]
 FilePath = Annotated[str, PlainValidator(parse_path), WithJsonSchema({"type": "string", "minLength": 1})]
-Bind = Annotated[str, PlainValidator(parse_bind), _schema("string", r"^(\[[0-9a-fA-F:.%]+\]|[^\s:\[\]/]+):\d{1,5}$")]
+Bind = Annotated[str, PlainValidator(parse_bind), _schema("string", rf"^{HOST}:{PORT}$")]

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from ...diagnostics import Diagnostic
+from ...profile.quoting import short
 from ...profile.source import parse_source
 from ..facts import Facts
 
@@ -29,9 +30,11 @@ def names(facts: Facts) -> Iterator[Diagnostic]:
     for index, name in enumerate(facts.profile.model.served_names):
         path = f"model.served_names[{index}]"
         if not name or name != name.strip() or not name.isprintable():
-            yield facts.error("AP0204", path, f'"{name}" cannot be asked for', "write a name without blanks around it")
+            yield facts.error(
+                "AP0204", path, f"{short(name)} cannot be asked for", "write a name without blanks around it"
+            )
         elif name in seen:
-            yield facts.error("AP0204", path, f'"{name}" stands twice', "remove one")
+            yield facts.error("AP0204", path, f"{short(name)} stands twice", "remove one")
         seen.add(name)
 
 

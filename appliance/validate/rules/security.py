@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 
 from ...diagnostics import Diagnostic
+from ...profile.quoting import short
 from ...profile.types import host_port
 from ..facts import Facts
 
@@ -37,7 +38,7 @@ def origin_form(facts: Facts) -> Iterator[Diagnostic]:
         if origin != "*" and not ORIGIN.fullmatch(origin):
             path = f"security.cors.origins[{index}]"
             fix = f"write {origin.rstrip('/')}" if ORIGIN.fullmatch(origin.rstrip("/")) else "write https://host[:port]"
-            yield facts.error("AP0243", path, f'"{origin[:60]}" is not a web origin, no page would match it', fix)
+            yield facts.error("AP0243", path, f"{short(origin)} is not a web origin, no page would match it", fix)
 
 
 def same_key_twice(facts: Facts) -> Iterator[Diagnostic]:
@@ -52,7 +53,7 @@ def media_hosts(facts: Facts) -> Iterator[Diagnostic]:
     for index, domain in enumerate(facts.profile.security.media.domains):
         if not HOST.fullmatch(domain):
             path = f"security.media.domains[{index}]"
-            yield facts.error("AP0245", path, f'"{domain[:60]}" is not a host name', "write cdn.example.org")
+            yield facts.error("AP0245", path, f"{short(domain)} is not a host name", "write cdn.example.org")
 
 
 def key_in_repository(facts: Facts) -> Iterator[Diagnostic]:
