@@ -170,8 +170,8 @@ class EngineClient:
         while True:
             event = await recv_monitor_message(self._monitor)
             if event["event"] == zmq.EVENT_HANDSHAKE_SUCCEEDED:
-                with contextlib.suppress(EngineDied):
-                    self._send(Hello())
+                # The event may come a moment before the socket can send: this one waits.
+                await self._socket.send(ENCODER.encode(Hello()))
             elif event["event"] == zmq.EVENT_DISCONNECTED:
                 self._down("the engine process is gone")
 

@@ -51,10 +51,10 @@ def ask(
 class Bench:
     """One engine over the fake runner, one server. After every call the scheduler's books must balance."""
 
-    def __init__(self, **options: Any) -> None:
+    def __init__(self, eos_ids: tuple[int, ...] = (EOS,), **options: Any) -> None:
         self.config = engine_config(**options)
         self.runner = FakeRunner.of(self.config)
-        self.engine = Engine(self.config, self.runner, VOCAB, (EOS,))
+        self.engine = Engine(self.config, self.runner, VOCAB, eos_ids)
         self.updates: dict[str, list[Update]] = {}
 
     def add(self, *requests: Request) -> None:

@@ -118,4 +118,4 @@ class Traffic(RuleBasedStateMachine):
 
 
 TestTraffic = Traffic.TestCase
-TestTraffic.settings = settings(max_examples=150, stateful_step_count=40, deadline=None)
+TestTraffic.settings = settings(max_examples=100, stateful_step_count=30, deadline=None, database=None)

@@ -246,18 +246,14 @@ def test_stop_tokens_end_of_sequence_and_min_tokens() -> None:
     bench.add(
         ask("stop", prompt, 8, stop_token_ids=(stop,)),
         ask("min", prompt, 8, stop_token_ids=(stop,), min_tokens=6),
-        ask("eos", prompt, 8),
-        ask("ignored", prompt, 8, ignore_eos=True),
     )
-    bench.engine._eos_token_ids = ()
     bench.run()
     at = tokens.index(stop)
     assert bench.tokens("stop") == tokens[: at + 1]
     assert (bench.last("stop").finish_reason, bench.last("stop").stop_token_id) == ("stop", stop)
     assert len(bench.tokens("min")) >= 6
 
-    ends = Bench()
-    ends.engine._eos_token_ids = (stop,)
+    ends = Bench(eos_ids=(stop,))
     ends.add(
         ask("eos", prompt, 8), ask("both", prompt, 8, stop_token_ids=(stop,)), ask("on", prompt, 8, ignore_eos=True)
     )
