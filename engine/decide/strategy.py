@@ -69,7 +69,10 @@ class NextTokenStrategy:
                 texts.append(self._tokenizer.render_chat(chat, template_kwargs=variables))
             except ChatError as error:
                 raise DecisionError(str(error)) from error
-        # the first alone: a state over the context is refused before it is encoded for every question
+        # a state over the context is refused before it is encoded for every question, a huge one before it is at all
+        fewest = self._tokenizer.fewest_tokens(texts[0])
+        if fewest >= self._max_context:
+            raise self._too_long(decision.questions[0], f"at least {fewest}")
         first = self._read(decision.questions[0], self._tokenizer.encode(texts[0], add_special_tokens=False))
         others = self._tokenizer.encode_many(texts[1:], add_special_tokens=False)
         return [first, *map(self._read, decision.questions[1:], others)]
@@ -81,9 +84,12 @@ class NextTokenStrategy:
                 "chat_template_kwargs",
             )
         if len(prompt) >= self._max_context:
-            raise DecisionError(
-                f'question "{question.id}": its prompt has {len(prompt)} tokens, the context holds {self._max_context} '
-                "and one must be left for the answer",
-                "state",
-            )
+            raise self._too_long(question, str(len(prompt)))
         return Read(question, prompt, tuple((self._labels.ids[label],) for label in question.labels))
+
+    def _too_long(self, question: Question, tokens: str) -> DecisionError:
+        return DecisionError(
+            f'question "{question.id}": its prompt has {tokens} tokens, the context holds {self._max_context} '
+            "and one must be left for the answer",
+            "state",
+        )

@@ -63,6 +63,18 @@ class Tokenizer:
         except (UnicodeEncodeError, TypeError) as error:
             raise TextError(SURROGATE) from error
 
+    def fewest_tokens(self, text: str) -> int:
+        """A lower bound of `len(encode(text))` that costs nothing, to refuse what can never fit; 0 = not known."""
+        return len(text) // self._longest if self._longest else 0
+
+    @cached_property
+    def _longest(self) -> int:
+        """Characters the longest token can stand for; 0 where normalising or an added token may swallow any number."""
+        swallows = any(token.lstrip or token.rstrip for token in self.backend.get_added_tokens_decoder().values())
+        if not self._byte_level or self.backend.normalizer is not None or swallows:
+            return 0
+        return max(map(len, self.backend.get_vocab(with_added_tokens=True)), default=0)
+
     def encode_many(self, texts: Sequence[str], add_special_tokens: bool = True) -> list[list[int]]:
         """Like `encode`, on all cores."""
         try:

@@ -140,6 +140,14 @@ def test_one_token_must_fit_behind_the_prompt(tokenizer: Tokenizer) -> None:
     assert caught.value.param == "state"
 
 
+def test_a_huge_state_is_refused_before_it_is_encoded(tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch) -> None:
+    strategy = NextTokenStrategy(tokenizer, 512)
+    huge = decision(strategy, "river " * 100_000)
+    monkeypatch.setattr(Tokenizer, "encode", lambda *_, **__: pytest.fail("it was encoded"))
+    with pytest.raises(DecisionError, match=r"has at least \d+ tokens, the context holds 512"):
+        strategy.reads(huge)
+
+
 def test_answers_are_the_softmax_over_the_labels(tokenizer: Tokenizer) -> None:
     strategy = NextTokenStrategy(tokenizer, 512)
     letter, late, rank = strategy.reads(decision(strategy))
