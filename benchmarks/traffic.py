@@ -42,7 +42,11 @@ def decision(questions: int, state_words: int) -> Send:
     """One decision of several yes-or-no, choice and score questions over a fresh state."""
     kinds = [
         {"type": "noul", "instructions": "Does the letter ask for money?"},
-        {"type": "choice", "instructions": "Who writes?", "criteria": {"merchant": "sells", "sailor": None, "king": None}},
+        {
+            "type": "choice",
+            "instructions": "Who writes?",
+            "criteria": {"merchant": "sells", "sailor": None, "king": None},
+        },
         {"type": "score", "instructions": "How urgent is it?", "criteria": ["calm", "soon", "at once"]},
     ]
 
