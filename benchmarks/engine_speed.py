@@ -1,4 +1,4 @@
-"""Prefill and decode without HTTP at 1, 8 and 32 sequences: the engine beside Transformers on the same bfloat16 weights."""
+"""Prefill and decode without HTTP at 1, 8 and 32 sequences: the engine beside Transformers on the same weights."""
 
 import os
 import random

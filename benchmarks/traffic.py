@@ -1,4 +1,4 @@
-"""Load on a server over HTTP: a fixed number of clients, each sending its next request when the last one is answered."""
+"""Load over HTTP: a fixed number of clients, each sending its next request when the last one is answered."""
 
 import asyncio
 import random
@@ -7,10 +7,10 @@ from collections.abc import Awaitable, Callable
 
 import httpx
 
-WORDS = [
-    *"the quick river carries stone and light over old bridges while people count ships that arrive from distant harbours "
-    "with salt copper tea letters maps silk lamps grain wool and rumours about weather prices kings wars and stars".split()
-]
+WORDS = (
+    "the quick river carries stone and light over old bridges while people count ships that arrive from distant "
+    "harbours with salt copper tea letters maps silk lamps grain wool and rumours about weather prices kings and stars"
+).split()
 
 Send = Callable[[httpx.AsyncClient, random.Random], Awaitable[int]]
 """Sends one request, returns how many units of work it was (tokens, decisions)."""
