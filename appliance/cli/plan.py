@@ -1,5 +1,6 @@
 """`appliance plan FILE`: what a profile becomes on a machine, and why."""
 
+import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -64,6 +65,10 @@ def plan_file(file: Path, machine: "HardwareSnapshot", forecast: bool) -> "Plan"
     from appliance.validate import validate
 
     checked = validate(file, offline=True, locate=lambda profile: here(profile.model, file.parent))
+    if remarks := checked.diagnostics if not checked.errors else ():
+        from .show import show
+
+        show(remarks, file=sys.stderr)
     if checked.profile is None or checked.errors:
         raise ApplianceError(list(checked.errors), exit_code=1 if checked.readable else 2)
     found = resolve(checked.profile.model, base=file.parent, position=checked.position("model.source"))

@@ -4,7 +4,7 @@ from .machine import Machine
 from .numbers import DTYPE_BYTES
 from .plan import ModelFacts
 
-FIXED_SECONDS = 2.5
+FIXED_SECONDS = 4.0
 READ_BYTES_PER_SECOND = 1.5e9
 WIDEN_ELEMENTS_PER_SECOND_AND_CORE = 1.5e8
 MOST_CORES = 8

@@ -5,6 +5,7 @@ from typing import Any
 from appliance.engine.checkpoint import Checkpoint
 from appliance.engine.config import EngineConfig
 from appliance.profile import Profile
+from appliance.validate.not_yet import NOT_YET
 
 from .boot_time import boot_seconds
 from .endpoints import resolve_auto, switches
@@ -116,11 +117,13 @@ def make_plan(
 
 
 def _reload(profile: Profile) -> dict[str, tuple[Any, str]]:
+    exists = all(absent.path != "reload.watch" for absent in NOT_YET)
     chosen: dict[str, tuple[Any, str]] = {}
     if profile.reload.watch == "auto":
-        chosen["reload.watch"] = False, "not part of this release"
+        chosen["reload.watch"] = exists, "the release follows edits" if exists else "not part of this release"
     if profile.reload.strategy == "auto":
-        chosen["reload.strategy"] = "auto", "chosen at each reload: surge where both generations fit in memory"
+        when = "chosen at each reload: surge where both generations fit in memory"
+        chosen["reload.strategy"] = "auto", when if exists else "reload is not part of this release"
     return chosen
 
 
