@@ -6,10 +6,9 @@ from functools import cache
 from pathlib import Path
 
 from ..diagnostics import Position
+from ..profile.quoting import covered
 
-SECRET = re.compile(
-    r"(?i)(?<![a-z0-9_])(api[_-]?keys?|(hf|auth|access|bearer)?[_-]?token|secret|password)[\"']?\s*[:=]"
-)
+SECRET = re.compile(r"(?i)(api[_-]?keys?|token|secret|passw(or)?d)[\"']?\s*[:=]")
 NAMED = r"env\s*:\s*[A-Za-z_]\w*|file\s*:\s*[\w./~${}:+-]+|file\s*:\s*\"[^\"]*\""
 REFERENCE = re.compile(rf"\s*\[?\s*\{{?\s*({NAMED})[\s\],}}]*(#.*)?")
 TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|\'[^\']*\'|(?:\$\{[^}]*\}|:(?=\S)|[^\s,\[\]{}:#])+|.')
@@ -31,10 +30,10 @@ def snippet(position: Position, width: int) -> tuple[str, str] | None:
     lines = lines_of(position.file) if position.line else ()
     if position.line > len(lines) or not lines:
         return None
-    line = "".join(letter if letter.isprintable() else " " for letter in lines[position.line - 1])
+    line = "".join(letter if letter.isprintable() else " " for letter in covered(lines[position.line - 1]))
     column = min(position.column - 1, len(line))
     if is_secret(lines, position.line - 1):
-        line = covered(line)
+        line = without_value(line)
         column = min(column, line.index(COVER))
     found = TOKEN.match(line, column)
     length = len(COVER) if line.startswith(COVER, column) else len(found[0]) if found else 1
@@ -61,7 +60,7 @@ def is_secret(lines: tuple[str, ...], index: int) -> bool:
     return False
 
 
-def covered(line: str) -> str:
+def without_value(line: str) -> str:
     """Everything after the key that names a secret, or after the dash of a list item, is covered."""
     found = SECRET.search(line) or re.match(r"\s*-\s*", line) or re.match(r"\s*", line)
     return line[: found.end()].rstrip() + " " + COVER if found else COVER

@@ -1,0 +1,46 @@
+"""No secret that somebody wrote into a file by mistake is repeated, in any format."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+SECRET = "sk-d41d8cd98f00b204"
+HEAD = 'schema: 1\nname: triage\nrelease: "0.32"\nmodel: {source: hf:a/b}\n'
+WRITTEN = {
+    "item": f"security:\n  api_keys:\n    - {SECRET}\n",
+    "flow": f"security: {{api_keys: [{SECRET}, 5], bindd: x}}\n",
+    "alone": f"security: {{api_keys: {SECRET}}}\n",
+    "mapping": f"security:\n  api_keys:\n    - key: {SECRET}\n",
+    "environment name": f"security:\n  api_keys:\n    - env: {SECRET}\n",
+    "wrong kind": f"security:\n  api_keys:\n    - file: [{SECRET}]\n",
+    "reference": "security:\n  api_keys:\n    - ${LEAKED}\n",
+    "unknown key": f"security:\n  api_key: {SECRET}\n",
+    "token": f"model_token: {SECRET}\n",
+    "broken text": f"security:\n  api_keys:\n    - {SECRET}: b: c\n",
+    "broken quote": f'security:\n  api_keys:\n    - "{SECRET}\n',
+    "after a good one": f"security:\n  api_keys:\n    - env: KEY\n    - {SECRET}\n",
+    "twice": f"security:\n  api_keys: [a]\n  api_keys: [{SECRET}]\n",
+    "source": f"hardware: {{arch: 'https://me:{SECRET}@example.org/x'}}\n",
+    "value of another field": f"kv_cache: {{dtype: {SECRET}}}\n",
+    "repository": f"gitops: {{repo: 'https://me:{SECRET}@example.org/x', path: p.yaml}}\n",
+    "repository of the wrong kind": f"gitops:\n  repo: ['https://me:{SECRET}@example.org/x']\n  path: p.yaml\n",
+}
+
+
+@pytest.mark.parametrize("form", ["text", "json", "sarif", "github"])
+@pytest.mark.parametrize("lines", WRITTEN.values(), ids=WRITTEN)
+def test_is_not_repeated(run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, lines: str, form: str) -> None:
+    monkeypatch.setenv("LEAKED", SECRET)
+    Path("p.yaml").write_text(HEAD + lines)
+    ran = run("validate", "--offline", "--format", form, "p.yaml")
+    assert ran.code == 1
+    assert SECRET not in ran.out + ran.err
+    assert "p.yaml" in ran.out
+
+
+def test_names_of_keys_are_shown(run: Callable[..., Any]) -> None:
+    Path("p.yaml").write_text(HEAD + "security:\n  api_keys:\n    - env: NO_SUCH_KEY_HERE\n")
+    out = run("validate", "p.yaml").out
+    assert "     7 │     - env: NO_SUCH_KEY_HERE\n" in out
