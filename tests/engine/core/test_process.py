@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import dataclasses
+import itertools
 import json
 import os
 import signal
@@ -297,9 +298,11 @@ def test_draining_finishes_what_runs_and_refuses_the_rest(start: Start, address:
                 client.drain()
             else:
                 process.child.send_signal(signal.SIGTERM)
-            await asyncio.sleep(0.1)
-            async with client.generate([ask("late", [1])]) as updates:
-                (late,) = [update async for update in updates]
+            for index in itertools.count():
+                async with client.generate([ask(f"late{index}", [1], 1)]) as updates:
+                    (late,) = [update async for update in updates]
+                if late.error is not None:
+                    break
             assert late.error == "the engine is draining"
             for index, task in enumerate(running):
                 assert await task == {f"r{index}": continuation([index], 60)}
