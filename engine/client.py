@@ -14,6 +14,8 @@ from typing import Self
 import msgspec
 import zmq
 import zmq.asyncio
+from zmq.utils.monitor import recv_monitor_message
+
 from appliance.engine.protocol import (
     ENCODER,
     FROM_ENGINE,
@@ -30,7 +32,6 @@ from appliance.engine.protocol import (
     ToEngine,
 )
 from appliance.engine.streams import EngineDied, UpdateStream
-from zmq.utils.monitor import recv_monitor_message
 
 __all__ = ["EngineClient", "EngineDied", "UpdateStream"]
 

@@ -16,6 +16,7 @@ from collections.abc import Callable
 
 import msgspec
 import zmq
+
 from appliance.engine.checkpoint.config import ModelConfig
 from appliance.engine.checkpoint.errors import CheckpointError
 from appliance.engine.config import EngineConfig

@@ -9,6 +9,8 @@ from typing import Self
 
 import msgspec
 import zmq
+from zmq.utils.monitor import parse_monitor_message
+
 from appliance.engine.core.engine import Engine
 from appliance.engine.protocol import (
     ENCODER,
@@ -26,7 +28,6 @@ from appliance.engine.protocol import (
     ToEngine,
     Update,
 )
-from zmq.utils.monitor import parse_monitor_message
 
 logger = logging.getLogger(__name__)
 

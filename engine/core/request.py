@@ -3,9 +3,10 @@
 from dataclasses import dataclass, field
 from enum import Enum
 
+from msgspec import structs
+
 from appliance.engine import protocol
 from appliance.engine.protocol import SamplingParams, TokenLogprobs
-from msgspec import structs
 
 
 class Status(Enum):

@@ -5,12 +5,13 @@ import sys
 import time
 from collections.abc import Callable
 
+from fake_runner import EOS, VOCAB, FakeRunner
+
 from appliance.engine.checkpoint.config import ModelConfig, RopeConfig
 from appliance.engine.checkpoint.errors import CheckpointError
 from appliance.engine.config import EngineConfig
 from appliance.engine.core.types import ScheduledRequest, StepOutput
 from appliance.engine.main import main
-from fake_runner import EOS, VOCAB, FakeRunner
 
 POISON = [66, 66]
 """A prompt that starts like this makes its step raise."""

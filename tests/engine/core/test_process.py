@@ -17,11 +17,11 @@ import fake_engine_main
 import psutil
 import pytest
 import zmq
-from appliance.engine.client import EngineClient, EngineDied
-from appliance.engine.protocol import ENCODER, FROM_ENGINE, Abort, Hello, Submit
 from fake_runner import VOCAB, ask, continuation, engine_config
 
 from appliance.child import environment
+from appliance.engine.client import EngineClient, EngineDied
+from appliance.engine.protocol import ENCODER, FROM_ENGINE, Abort, Hello, Submit
 
 SCRIPT = Path(fake_engine_main.__file__)
 SUPPORT = SCRIPT.parent
