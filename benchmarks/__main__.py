@@ -1,4 +1,4 @@
-"""Every benchmark: `python benchmarks [--vllm VENV/bin/vllm]`. Without vLLM the rows beside it are left out, and said so."""
+"""Every benchmark: `python benchmarks [--vllm VENV/bin/vllm]`. Without vLLM its rows are left out, and said so."""
 
 import decision_speed
 import engine_speed

@@ -1,10 +1,11 @@
-"""Mixed traffic with disconnects and bad requests for a while; then nothing may be left: no block, slot, descriptor, memory.
+"""Mixed traffic with disconnects and bad requests; then no block, slot, descriptor or growing memory may be left.
 
-    python benchmarks/soak.py [--minutes 10] [--clients 12]
+python benchmarks/soak.py [--minutes 10] [--clients 12]
 """
 
 import argparse
 import asyncio
+import contextlib
 import random
 import tempfile
 import time
@@ -74,10 +75,8 @@ async def misbehave(client: httpx.AsyncClient, source: random.Random) -> None:
 async def abandon(client: httpx.AsyncClient, source: random.Random) -> None:
     """Leaves in the middle of a request that is not streamed."""
     body = {"model": "bench", "prompt": words(source, 200), "max_tokens": 400, "ignore_eos": True}
-    try:
+    with contextlib.suppress(httpx.TimeoutException):
         await client.post("/v1/completions", json=body, timeout=source.uniform(0.05, 1.0))
-    except httpx.TimeoutException:
-        pass
 
 
 async def one_client(url: str, seed: int, until: float, done: dict[str, int]) -> None:

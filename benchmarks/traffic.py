@@ -7,10 +7,11 @@ from collections.abc import Awaitable, Callable
 
 import httpx
 
-WORDS = (
+TEXT = (
     "the quick river carries stone and light over old bridges while people count ships that arrive from distant "
     "harbours with salt copper tea letters maps silk lamps grain wool and rumours about weather prices kings and stars"
-).split()
+)
+WORDS = TEXT.split()
 
 Send = Callable[[httpx.AsyncClient, random.Random], Awaitable[int]]
 """Sends one request, returns how many units of work it was (tokens, decisions)."""
