@@ -33,7 +33,7 @@ def setting(
 
     `limits` are pydantic's (ge, le, gt, lt, min_length, max_length, pattern).
     """
-    extra = {"x-reload": reload, "x-since": since}
+    extra: dict[str, Any] = {"x-reload": reload, "x-since": since}
     extra |= {"x-unit": unit} if unit else {}
     extra |= {"x-option": option} if option else {}
     extra |= {"x-form": form} if form else {}

@@ -34,29 +34,33 @@ def explain(file: str, text: str, error: yaml.YAMLError) -> Diagnostic:
     problem = str(getattr(error, "problem", None) or error)
     context = str(getattr(error, "context", None) or "")
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
-    if any(word in context for word in OPENED) and getattr(error, "context_mark", None):
-        mark = error.context_mark  # type: ignore[attr-defined]
+    if any(word in context for word in OPENED):
+        mark = getattr(error, "context_mark", None) or mark
+    if mark is None:
+        return Diagnostic("AP0004", Severity.ERROR, Position(file), "", problem, "")
     lines = text.splitlines()
+    line = lines[mark.line] if mark.line < len(lines) else ""
+    code, column, fact, fix = judge(problem, context, line, mark.column)
     if (tab := tab_in_indentation(lines, mark)) is not None:
         return finding(file, "AP0005", tab[0], tab[1], "a tab in the indentation", "YAML indents with spaces")
-    if "cannot start any token" in problem and mark is not None:
-        letter = lines[mark.line][mark.column : mark.column + 1] if mark.line < len(lines) else ""
-        return finding(file, "AP0004", mark.line, mark.column, f"a value cannot begin with {letter}", QUOTE)
-    if "maximum nesting" in problem and mark is not None:
-        return finding(file, "AP0012", mark.line, mark.column, "nested too deep", "a profile needs five levels")
-    before = lines[mark.line][: mark.column] if mark is not None and mark.line < len(lines) else ""
-    if "mapping values" in problem and ": " in before:
-        return finding(file, "AP0004", mark.line, mark.column, 'a second ": " in one value', QUOTE)
-    if "node content" in problem and mark is not None and mark.line >= len(lines):
-        return finding(file, "AP0004", mark.line, mark.column, "the text ends inside a bracket", "close it with ] or }")
-    line = lines[mark.line] if before else ""
-    if "flow mapping" in context and (reference := line.find("${", mark.column)) >= 0:
+    return finding(file, code, mark.line, column, fact, fix)
+
+
+def judge(problem: str, context: str, line: str, column: int) -> tuple[str, int, str, str]:
+    """(code, column, fact, way out); `column` counts from 0."""
+    if "cannot start any token" in problem:
+        return "AP0004", column, f"a value cannot begin with {line[column : column + 1]}", QUOTE
+    if "maximum nesting" in problem:
+        return "AP0012", column, "nested too deep", "a profile needs five levels"
+    if "mapping values" in problem and ": " in line[:column]:
+        return "AP0004", column, 'a second ": " in one value', QUOTE
+    if "node content" in problem and not line:
+        return "AP0004", column, "the text ends inside a bracket", "close it with ] or }"
+    if "flow mapping" in context and (reference := line.find("${", column)) >= 0:
         fact = "${ } cannot stand unquoted between { and }"
-        return finding(file, "AP0004", mark.line, reference, fact, "write its key on a line of its own")
+        return "AP0004", reference, fact, "write its key on a line of its own"
     fact, fix = next((said for part, said in PROBLEMS.items() if part in problem), (problem, INDENT))
-    if mark is None:
-        return Diagnostic("AP0004", Severity.ERROR, Position(file), "", fact, fix)
-    return finding(file, "AP0004", mark.line, mark.column, fact, fix)
+    return "AP0004", column, fact, fix
 
 
 def finding(file: str, code: str, line: int, column: int, fact: str, fix: str) -> Diagnostic:

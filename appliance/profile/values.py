@@ -35,12 +35,12 @@ def values(field: Declared) -> str:
     """One line."""
     if form := field.extra.get("x-form"):
         return f"{form}: {' | '.join(field.words)}" if field.words else str(form)
-    parsed = next((PARSED[item.func] for item in field.info.metadata if isinstance(item, PlainValidator)), None)  # type: ignore[index]
+    parsed = next((PARSED[item.func] for item in field.info.metadata if isinstance(item, PlainValidator)), None)
     return parsed or _said(field.info.annotation, field.info.metadata)
 
 
 def _said(annotation: Any, metadata: Any = ()) -> str:
-    parsed = next((PARSED[item.func] for item in metadata if isinstance(item, PlainValidator)), None)  # type: ignore[index]
+    parsed = next((PARSED[item.func] for item in metadata if isinstance(item, PlainValidator)), None)
     if parsed:
         return parsed
     origin, parts = get_origin(annotation), get_args(annotation)
