@@ -21,7 +21,7 @@ KEEP = Keep.KEEP
 
 @dataclass(frozen=True, slots=True)
 class Raw:
-    """Text taken over from the old setting as it stands, because something fills it in later: `${BACKEND:-FLASH_ATTN}`."""
+    """Text taken over from the old setting as it stands, because something fills it in later: `${BACKEND}`."""
 
     text: str
 

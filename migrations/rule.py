@@ -10,7 +10,7 @@ from appliance.migrations.operations import KEEP, Keep
 from appliance.migrations.release import Release
 
 
-class Change(StrEnum):
+class Nature(StrEnum):
     """What the release did."""
 
     NO_EFFECT = "removed without effect"
@@ -28,7 +28,7 @@ class Change(StrEnum):
     PLATFORM = "platform requirement changed"
 
 
-BEHAVIOUR = frozenset({Change.MEANING, Change.DEFAULT, Change.REQUEST, Change.STREAM, Change.METRIC, Change.PLATFORM})
+BEHAVIOUR = frozenset({Nature.MEANING, Nature.DEFAULT, Nature.REQUEST, Nature.STREAM, Nature.METRIC, Nature.PLATFORM})
 
 
 class Room(StrEnum):
@@ -146,7 +146,7 @@ class Rule:
 
     code: str
     since: Release
-    change: Change
+    nature: Nature
     target: Target
     reason: str
     evidence: str
@@ -161,4 +161,4 @@ class Rule:
     @property
     def behaviour(self) -> bool:
         """The text may stay as it is; what it does is another thing."""
-        return self.change in BEHAVIOUR
+        return self.nature in BEHAVIOUR

@@ -1,0 +1,135 @@
+"""Applies rules to settings, oldest release first, and keeps a record of what each one did."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from appliance.migrations.canonical import UNKNOWN, OptionSite, Path, Plain, Value
+from appliance.migrations.catalogue import Free, catalogue
+from appliance.migrations.conversions import CONVERSIONS, CannotConvertError
+from appliance.migrations.matching import fits, holds, look_up
+from appliance.migrations.operations import KEEP, Raw
+from appliance.migrations.rule import Put, Room, Rule, Target
+from appliance.migrations.settings import Leaf, Settings, flat, value_of
+from appliance.migrations.values import parse, to_text
+
+_EDITABLE = (Room.OPTION, Room.ENV)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One rule that spoke about one site. stuck: why its rewrite could not be made."""
+
+    rule: Rule
+    site: OptionSite | None
+    value: object = None
+    stuck: str = ""
+
+
+class _StuckError(Exception):
+    pass
+
+
+def apply_rules(rules: Iterable[Rule], settings: Settings, model: str | None) -> list[Step]:
+    """Changes the settings; for one target in one release, the first rule whose match fits has the word."""
+    steps: list[Step] = []
+    answered: set[tuple[int, Target, object]] = set()
+    for rule in rules:
+        if rule.target.room not in _EDITABLE or (rule.puts is None and rule.behaviour):
+            continue
+        if not all(holds(condition, settings, model) for condition in rule.touches):
+            continue
+        for site, leaves in settings.at(rule.target):
+            key = (id(site), rule.target, rule.since)
+            value = value_of(leaves, len(rule.target.path))
+            if key in answered or not fits(rule.match, value):
+                continue
+            answered.add(key)
+            steps.append(_apply(rule, settings, site, leaves))
+    return steps
+
+
+def _apply(rule: Rule, settings: Settings, site: OptionSite, leaves: list[Leaf]) -> Step:
+    value = value_of(leaves, len(rule.target.path))
+    if rule.puts is None:
+        return Step(rule, site, value)
+    try:
+        for put in rule.puts:
+            _check_open(put.target, settings, value)
+        new = [leaf for put in rule.puts for leaf in _put(put, rule.target, leaves)]
+    except _StuckError as stuck:
+        return Step(rule, site, value, str(stuck))
+    kept = Settings([leaf for leaf in settings.leaves if not any(leaf is old for old in leaves)])
+    settings.replace(leaves, kept.fitting(new))
+    return Step(rule, site, value)
+
+
+def _check_open(place: Target, settings: Settings, value: Value | Raw) -> None:
+    """A nested key joins an option that is written as one value; neither of the two may be filled in later."""
+    whole = [leaf for leaf in settings.leaves if leaf.below(Target(place.room, place.name)) and not leaf.site.path]
+    key = ".".join(place.path)
+    if place.path and any(leaf.value is UNKNOWN and not leaf.path for leaf in whole):
+        raise _StuckError(f"--{place.name} is filled in later; {key} has to go in there")
+    if place.path and value is UNKNOWN and any(isinstance(leaf.site.value, dict) for leaf in whole):
+        raise _StuckError(f"its value is filled in later; put it into --{place.name} as {key}")
+
+
+def _put(put: Put, target: Target, leaves: list[Leaf]) -> list[Leaf]:
+    depth = len(target.path)
+    place = put.target
+    first = leaves[0]
+    if put.value is not KEEP:
+        # A constant; the first one stands where the old setting stood, so that its site can be rewritten in place.
+        return [
+            Leaf(place.room, place.name, place.path + path, value, first.site, None) for path, value in flat(put.value)
+        ]
+    if put.values is None and put.convert is None:
+        return [_moved(leaf, target, place, depth) for leaf in leaves]
+    value = value_of(leaves, depth)
+    if value is UNKNOWN or isinstance(value, Raw):
+        raise _StuckError("its value is filled in later, so it cannot be translated here")
+    try:
+        new = look_up(put.values, value) if put.values is not None else value
+        new = CONVERSIONS[put.convert](new) if put.convert else new
+    except KeyError:
+        raise _StuckError("this value has no counterpart") from None
+    except CannotConvertError as reason:
+        raise _StuckError(str(reason)) from None
+    if new is None:
+        return []
+    if len(leaves) == 1 and not isinstance(new, dict):
+        return [replace(first, room=place.room, name=place.name, path=place.path, value=new, changed=new != value)]
+    untouched = {leaf.path[depth:]: leaf for leaf in leaves}
+    return [
+        _changed(untouched[path], place, path, item)
+        if path in untouched
+        else Leaf(place.room, place.name, place.path + path, item, first.site, None)
+        for path, item in flat(new)
+    ]
+
+
+def _changed(leaf: Leaf, place: Target, path: Path, value: Plain) -> Leaf:
+    changed = leaf.changed or value != leaf.value
+    return replace(leaf, room=place.room, name=place.name, path=place.path + path, value=value, changed=changed)
+
+
+def _moved(leaf: Leaf, target: Target, place: Target, depth: int) -> Leaf:
+    """The leaf at its new place: text becomes what the new key wants; unknown text is taken over as it stands."""
+    path = place.path + leaf.path[depth:]
+    value = leaf.value
+    if value is UNKNOWN and target.room is not place.room:
+        value = Raw(leaf.site.raw_value or "")
+    elif isinstance(value, str) and place.room is Room.OPTION:
+        value = _typed(value, place.name, path)
+    changed = leaf.changed or (value != leaf.value and _text(value) != _text(leaf.value))
+    return replace(leaf, room=place.room, name=place.name, path=path, value=value, changed=changed)
+
+
+def _typed(value: str, name: str, path: Path) -> Value:
+    book = catalogue()
+    index = len(book.releases) - 1
+    key = book.key(name, path, index) if path else book.options.get(name)
+    return value if key is None or isinstance(key, Free) else parse(value, key.nearest(index))
+
+
+def _text(value: Value | Raw) -> str:
+    return value.text if isinstance(value, Raw) else "" if value is UNKNOWN else to_text(value)

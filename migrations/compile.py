@@ -1,0 +1,203 @@
+"""From settings before and after the rules to operations on sites: as few as possible, each as small as possible."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from appliance.migrations.canonical import UNKNOWN, Form, Kind, OptionSite, Path, Plain
+from appliance.migrations.operations import KEEP, Add, Insert, Keep, NewValue, Operation, Raw, Remove, Rewrite
+from appliance.migrations.rule import Room
+from appliance.migrations.settings import Leaf, Settings, leaves_of, nest
+
+Place = tuple[Room, str]
+_KINDS = {Room.OPTION: Kind.OPTION, Room.ENV: Kind.ENV}
+
+
+@dataclass
+class _Home:
+    """Where leaves that arrive at an option are written."""
+
+    site: OptionSite | None
+    inside: bool
+    leaves: list[Leaf] = field(default_factory=list)
+
+
+def operations_for(sites: Sequence[OptionSite], settings: Settings) -> dict[int, list[Operation]]:
+    """id of a site -> the operations that it causes; sites that stay as they are have none."""
+    by_site: dict[int, list[Leaf]] = {id(site): [] for site in sites}
+    for leaf in settings.leaves:
+        by_site[id(leaf.site)].append(leaf)
+    staying = {id(site): _staying(site, by_site[id(site)]) for site in sites}
+    homes = _homes(sites, by_site, staying)
+    found: dict[int, list[Operation]] = {}
+    for site in sites:
+        operations = [*_inner(site, staying[id(site)]), *_outgoing(site, by_site[id(site)], homes, staying)]
+        if operations:
+            found[id(site)] = operations
+    return found
+
+
+def _place(site: OptionSite) -> Place:
+    return (Room.ENV if site.kind is Kind.ENV else Room.OPTION, site.name)
+
+
+def _staying(site: OptionSite, leaves: Iterable[Leaf]) -> list[Leaf]:
+    """The leaves still at home in the site's own option, at or below its own path."""
+    depth = len(site.path)
+    return [leaf for leaf in leaves if (leaf.room, leaf.name) == _place(site) and leaf.path[:depth] == site.path]
+
+
+def _inner(site: OptionSite, staying: list[Leaf]) -> list[Operation]:
+    """What changes inside the value of a site that keeps its name."""
+    if not staying:
+        return []
+    depth = len(site.path)
+    before = {leaf.origin: leaf for leaf in leaves_of(site) if leaf.origin is not None}
+    if list(before) == [()]:
+        leaf = staying[0]
+        if leaf.origin == () and leaf.path == site.path:
+            return [Rewrite(site, value=_plain(leaf))] if leaf.changed else []
+        return [Rewrite(site, value=_nested(staying, depth))]
+    operations: list[Operation] = []
+    kept: set[Path] = set()
+    renames: dict[tuple[Path, str], None] = {}
+    for leaf in staying:
+        inside = leaf.path[depth:]
+        if leaf.origin is None:
+            operations.append(Insert(site, inside, _plain(leaf)))
+            continue
+        step = next((i for i, (a, b) in enumerate(zip(leaf.origin, inside, strict=False)) if a != b), None)
+        if len(leaf.origin) != len(inside) or (step is not None and leaf.origin[step + 1 :] != inside[step + 1 :]):
+            operations.append(Insert(site, inside, _plain(leaf)))
+            continue
+        kept.add(leaf.origin)
+        if step is not None:
+            whole = leaf.origin[: step + 1]
+            last = step + 1 == len(inside)
+            if leaf.changed and last:
+                operations.append(Rewrite(site, inside[step], _plain(leaf), path=whole))
+                continue
+            renames[whole, inside[step]] = None
+        if leaf.changed:
+            operations.append(Rewrite(site, value=_plain(leaf), path=leaf.origin))
+    operations += [Rewrite(site, name, path=path) for path, name in renames]
+    operations += [Remove(site, path) for path in _emptied(set(before), kept)]
+    return operations
+
+
+def _emptied(before: set[Path], kept: set[Path]) -> list[Path]:
+    """The shortest paths below which nothing is left."""
+    found: dict[Path, None] = {}
+    for path in sorted(before - kept):
+        for length in range(1, len(path) + 1):
+            if not any(other[:length] == path[:length] for other in kept):
+                found[path[:length]] = None
+                break
+    return list(found)
+
+
+def _homes(
+    sites: Sequence[OptionSite], by_site: dict[int, list[Leaf]], staying: dict[int, list[Leaf]]
+) -> dict[Place, _Home]:
+    """For every option or variable that leaves arrive at, the site that takes them in, if one can."""
+    homes: dict[Place, _Home] = {}
+    vacated = [site for site in sites if not staying[id(site)]]
+    for site in sites:
+        for leaf in by_site[id(site)]:
+            if any(leaf is stays for stays in staying[id(site)]):
+                continue
+            place = (leaf.room, leaf.name)
+            if place not in homes:
+                existing = next((s for s in sites if _place(s) == place and _takes_keys(s) and staying[id(s)]), None)
+                homes[place] = _Home(existing, existing is not None)
+            homes[place].leaves.append(leaf)
+    hosts: set[int] = set()
+    for place, home in homes.items():
+        if home.inside:
+            continue
+        for site in vacated:
+            arriving = any(leaf.site is site for leaf in home.leaves)
+            if arriving and id(site) not in hosts and (_place(site)[0] is place[0]):
+                home.site = site
+                hosts.add(id(site))
+                break
+    return homes
+
+
+def _takes_keys(site: OptionSite) -> bool:
+    return not site.path and isinstance(site.value, dict) and site.kind is Kind.OPTION
+
+
+def _outgoing(
+    site: OptionSite, leaves: list[Leaf], homes: dict[Place, _Home], staying: dict[int, list[Leaf]]
+) -> list[Operation]:
+    """What becomes of the leaves that leave the site, and of the site when nothing of it is left."""
+    leaving = [leaf for leaf in leaves if not any(leaf is stays for stays in staying[id(site)])]
+    operations: list[Operation] = []
+    hosting = False
+    for place in dict.fromkeys((leaf.room, leaf.name) for leaf in leaving):
+        home = homes[place]
+        mine = [leaf for leaf in leaving if (leaf.room, leaf.name) == place]
+        if home.inside and home.site is not None:
+            operations += [Insert(home.site, leaf.path, _plain(leaf)) for leaf in mine]
+        elif home.site is site:
+            hosting = True
+            operations += _host(site, place, home)
+        elif home.site is None or not _together(home):
+            operations += [_add(site, leaf) for leaf in mine]
+    if not hosting and not staying[id(site)]:
+        operations.insert(0, Remove(site))
+    return operations
+
+
+def _together(home: _Home) -> bool:
+    """Whether everything that arrives is written as one JSON value of the host."""
+    unknown = any(leaf.value is UNKNOWN or isinstance(leaf.value, Raw) for leaf in home.leaves)
+    return len(home.leaves) > 1 and not unknown
+
+
+def _host(site: OptionSite, place: Place, home: _Home) -> list[Operation]:
+    """The site becomes the new option: in place, with its value untouched where the value does not change."""
+    name = place[1]
+    mine = [leaf for leaf in home.leaves if leaf.site is site]
+    if _same_inside(site, home):
+        if len(mine) == 1 and not isinstance(site.value, dict):
+            leaf = mine[0]
+            return [Rewrite(site, name, _plain(leaf) if leaf.changed else KEEP, name_path=leaf.path)]
+        moved = [_as_inner(leaf, site) for leaf in mine]
+        return [Rewrite(site, name), *_inner(site, moved)]
+    if _together(home):
+        return [Rewrite(site, name, nest((leaf.path, leaf.value) for leaf in home.leaves))]
+    first, *others = mine
+    value: NewValue | Keep = KEEP if first.origin == () and not first.changed else _plain(first)
+    return [Rewrite(site, name, value, name_path=first.path), *(_add(site, leaf) for leaf in others)]
+
+
+def _same_inside(site: OptionSite, home: _Home) -> bool:
+    """Only this site's own leaves arrive, and a mapping keeps its keys where they were."""
+    if any(leaf.site is not site for leaf in home.leaves):
+        return False
+    if not isinstance(site.value, dict):
+        return len(home.leaves) == 1 and home.leaves[0].origin == ()
+    if site.path or site.form is Form.ENV:
+        return False
+    return any(leaf.origin == leaf.path for leaf in home.leaves)
+
+
+def _as_inner(leaf: Leaf, site: OptionSite) -> Leaf:
+    return Leaf(leaf.room, site.name, leaf.path, leaf.value, site, leaf.origin, leaf.changed)
+
+
+def _add(site: OptionSite, leaf: Leaf) -> Add:
+    return Add(leaf.name, _plain(leaf), leaf.path, _KINDS[leaf.room], site if leaf.room is _place(site)[0] else None)
+
+
+def _nested(leaves: list[Leaf], depth: int) -> Plain:
+    value: Plain = nest((leaf.path[depth:], leaf.value) for leaf in leaves)
+    return value
+
+
+def _plain(leaf: Leaf) -> NewValue:
+    """The value to write; one that cannot be known is copied as it is written."""
+    if leaf.value is UNKNOWN:
+        return Raw(leaf.site.raw_value or "")
+    return leaf.value

@@ -1,0 +1,176 @@
+"""What has to happen to one deployment to move it from one engine release to another. Pure: no files, no printing."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from appliance.diagnostics import Severity
+from appliance.migrations.apply import Step, apply_rules
+from appliance.migrations.canonical import OptionSite
+from appliance.migrations.catalogue import Catalogue, Free, catalogue
+from appliance.migrations.change import Change, Part
+from appliance.migrations.checks import check_settings
+from appliance.migrations.compile import operations_for
+from appliance.migrations.matching import fits, holds
+from appliance.migrations.operations import Comment, Operation
+from appliance.migrations.quirks import check_quirks
+from appliance.migrations.release import Release
+from appliance.migrations.releases import RULES
+from appliance.migrations.rule import Nature, Room, Rule, Target
+from appliance.migrations.security import check_security
+from appliance.migrations.settings import Settings, value_of
+from appliance.migrations.values import SECRETS, to_text
+
+_OUTSIDE = (Room.REQUEST, Room.STREAM, Room.METRIC, Room.PLATFORM)
+
+
+def plan_changes(
+    sites: Sequence[OptionSite],
+    from_release: Release | None,
+    to_release: Release,
+    model: str | None = None,
+    comments: bool = True,
+) -> list[Change]:
+    """The findings, in the order of the sites, then those about the deployment as a whole.
+
+    from_release None: nobody knows it. What does not exist at the target is rewritten all the same; what only behaves
+    differently is then told from the oldest release on. comments: mark decisions at the spot.
+    """
+    book = catalogue()
+    settings = Settings.read(sites)
+    before = Settings(list(settings.leaves))
+    steps = apply_rules(_due(book, from_release, to_release), settings, model)
+    checks = check_settings(book, settings, to_release)
+    operations = operations_for(sites, settings)
+    found = [_told(step, to_release) for step in steps]
+    found += checks.changes
+    found += check_quirks(sites, operations, checks.renamed)
+    _attach(found, operations, comments)
+    order = {id(site): index for index, site in enumerate(sites)}
+    found.sort(key=lambda change: order.get(id(change.site), len(order)))
+    found += _behaviour(book, before, settings, from_release, to_release, model)
+    return found + check_security(before, to_release)
+
+
+def _due(book: Catalogue, start: Release | None, target: Release) -> list[Rule]:
+    """The rules up to the target; of those the deployment has already lived through, the ones it never followed."""
+    reached = _position(book, target)
+    due = []
+    for rule in RULES:
+        if _position(book, rule.since) > reached or _back(book, rule, target):
+            continue
+        lived = start is not None and _position(book, rule.since) <= _position(book, start)
+        if not lived or (start is not None and not rule.behaviour and not _alive(book, rule, start)):
+            due.append(rule)
+    return due
+
+
+def _position(book: Catalogue, release: Release) -> tuple[int, Release]:
+    """Releases in the order of the catalogue's snapshots; older ones in their own order before them."""
+    oldest = book.releases[0]
+    return (-1, release) if release < oldest else (book.index(release), oldest)
+
+
+def _back(book: Catalogue, rule: Rule, target: Release) -> bool:
+    """Whether the target was taken out by this rule's release and has come back since."""
+    return not _exists(book, rule.target, rule.since) and _exists(book, rule.target, target)
+
+
+def _alive(book: Catalogue, rule: Rule, start: Release) -> bool:
+    """Whether the old text still means in `start` what it says; a rule about one value cannot know, so it says no."""
+    return rule.nature is not Nature.VALUE and _exists(book, rule.target, start)
+
+
+def _exists(book: Catalogue, target: Target, release: Release) -> bool:
+    index = book.index(release)
+    if target.room is Room.ENV:
+        variable = book.env.get(target.name)
+        return variable is not None and variable.exists(index)
+    entry = book.options.get(target.name)
+    if entry is None or not entry.exists(index):
+        return False
+    key = book.key(target.name, target.path, index) if target.path else entry
+    return isinstance(key, Free) or (key is not None and key.exists(index))
+
+
+def _told(step: Step, target: Release) -> Change:
+    rule = step.rule
+    decision = not rule.safe or rule.puts is None or bool(step.stuck)
+    seen = _shown(step)
+    message = f"{rule.target}{seen}: {rule.nature} in {rule.since.short}; {rule.reason}"
+    if step.stuck:
+        message = f"{message} ({step.stuck})"
+    return Change(
+        Part.DECISION if decision else Part.CHANGED,
+        rule.code,
+        _severity(rule),
+        str(rule.target),
+        message,
+        rule.advice,
+        step.site,
+        rule,
+    )
+
+
+def _severity(rule: Rule) -> Severity:
+    if rule.nature is Nature.NO_EFFECT and rule.target.room is Room.ENV:
+        return Severity.NOTE
+    return Severity.WARNING if rule.target.room is Room.ENV or rule.behaviour else Severity.ERROR
+
+
+def _shown(step: Step) -> str:
+    if step.site is None or step.rule.target.name in SECRETS or not isinstance(step.value, bool | int | float | str):
+        return ""
+    return f" {to_text(step.value)}" if step.value is not True else ""
+
+
+def _attach(found: list[Change], operations: dict[int, list[Operation]], comments: bool) -> None:
+    """Gives each site's operations to the first finding about it, and a comment where a person has to decide."""
+    waiting = dict(operations)
+    for position, change in enumerate(found):
+        if change.site is None:
+            continue
+        mine = waiting.pop(id(change.site), [])
+        if comments and change.part is Part.DECISION:
+            mine = [*mine, Comment(change.site, _remark(change))]
+        if mine:
+            found[position] = replace(change, operations=(*change.operations, *mine))
+
+
+def _remark(change: Change) -> str:
+    text = change.way_out or (change.rule.reason if change.rule else change.message)
+    return f"{change.code}: {change.subject}: {text}"
+
+
+def _behaviour(
+    book: Catalogue,
+    before: Settings,
+    after: Settings,
+    start: Release | None,
+    target: Release,
+    model: str | None,
+) -> Iterable[Change]:
+    """Defaults and meanings that moved between the two releases and touch this deployment."""
+    reached = _position(book, target)
+    begun = _position(book, start) if start else (-1, Release(0, 0))
+    for rule in RULES:
+        if not rule.behaviour or rule.puts is not None or not begun < _position(book, rule.since) <= reached:
+            continue
+        touched, site = _touched(rule, before, after, model)
+        if touched:
+            message = f"{rule.target}: {rule.nature} in {rule.since.short}; {rule.reason}"
+            subject = str(rule.target)
+            yield Change(Part.BEHAVIOUR, rule.code, Severity.NOTE, subject, message, rule.advice, site, rule)
+
+
+def _touched(rule: Rule, before: Settings, after: Settings, model: str | None) -> tuple[bool, OptionSite | None]:
+    """Whether the rule concerns the deployment, and the site it is about where there is one."""
+    if not all(holds(condition, before, model) for condition in rule.touches):
+        return False, None
+    if rule.target.room in _OUTSIDE:
+        return True, None
+    groups = before.at(rule.target) or after.at(rule.target)
+    if rule.nature is Nature.DEFAULT:
+        return not groups, None
+    depth = len(rule.target.path)
+    site = next((site for site, leaves in groups if fits(rule.match, value_of(leaves, depth))), None)
+    return site is not None, site
