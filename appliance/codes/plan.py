@@ -8,7 +8,7 @@ _PAGES = (
         "the model does not fit",
         "Weights, the processes and the work space of one step leave no room for a KV cache. The budget is "
         "`hardware.memory_fraction` of the memory that this process may use (a container's limit counts), "
-        "less what other processes use now. Nothing has been started.",
+        "or less where other processes leave less free now. Nothing has been started.",
         "Free memory, raise `hardware.memory_fraction`, or take a smaller model, or `model.dtype: bfloat16` "
         "where it is float32. `appliance plan FILE --hardware NAME` shows where it would fit.",
     ),

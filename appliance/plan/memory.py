@@ -4,25 +4,38 @@ from dataclasses import dataclass
 
 from appliance.engine.checkpoint import Checkpoint
 
+from .units import size
+
 MIB = 2**20
 # Interpreter, torch and server with their libraries; on an accelerator the driver's context and libraries.
 PROCESS_BYTES = {"cpu": 640 * MIB}
 DEVICE_PROCESS_BYTES = 768 * MIB
+KEPT_FREE = 32
 # A decode step reads one layer of the cache through one gathered copy and its view in the compute dtype.
 GATHERED_LAYERS = 2
 
 
 @dataclass(frozen=True)
 class Budget:
-    """Bytes of one device. `budget` = what this appliance may hold altogether."""
+    """Bytes of one device. `budget` = what this appliance may hold: its share, where others leave as much."""
 
     memory: int
     fraction: float
     others: int
 
     @property
+    def reserve(self) -> int:
+        """Kept free of everybody, so that others' growth does not end in the kernel killing processes."""
+        return self.memory // KEPT_FREE
+
+    @property
     def budget(self) -> int:
-        return max(0, int(self.memory * self.fraction) - self.others)
+        return max(0, min(int(self.memory * self.fraction), self.memory - self.others - self.reserve))
+
+    def __str__(self) -> str:
+        if self.memory * self.fraction <= self.memory - self.others - self.reserve:
+            return f"{self.fraction:g} of {size(self.memory)}"
+        return f"{size(self.memory)} less {size(self.others)} that others use and {size(self.reserve)} kept free"
 
 
 @dataclass(frozen=True)

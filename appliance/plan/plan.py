@@ -37,12 +37,17 @@ class MachineFacts:
 
 @dataclass(frozen=True)
 class MemoryPlan:
-    """Bytes of one device. budget = memory * fraction - others, spent on weights ... kv_pool; spare is left."""
+    """Bytes of one device. budget = min(memory * fraction, memory - others - reserve), spent on weights ... kv_pool.
+
+    `spare` is what is left of it.
+    """
 
     memory: int
     fraction: float
     others: int
+    reserve: int
     budget: int
+    budget_reason: str
     weights: int
     processes: int
     workspace: int

@@ -111,8 +111,7 @@ def _context(
             "AP0401",
             "model.source",
             f"the model needs {size(needed)} before any token is cached (weights {size(costs.weights)}), "
-            f"the budget is {size(budget.budget)}: {budget.fraction:g} of {size(budget.memory)}, "
-            f"less {size(budget.others)} that others use",
+            f"the budget is {size(budget.budget)}: {budget}",
             "free memory, raise hardware.memory_fraction, or take a smaller model or model.dtype",
         )
     if asked != "auto" and asked > largest:

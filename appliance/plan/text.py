@@ -68,11 +68,7 @@ def _memory(plan: Plan) -> Table:
     memory = plan.memory
     where = "" if plan.machine.devices == 1 else " per device"
     rows = [
-        (
-            f"budget{where}",
-            memory.budget,
-            f"{memory.fraction:g} of {size(memory.memory)}, less {size(memory.others)} that others use",
-        ),
+        (f"budget{where}", memory.budget, memory.budget_reason),
         ("weights", memory.weights, ""),
         ("processes", memory.processes, "interpreters and libraries"),
         ("work space", memory.workspace + memory.gathered, "activations, logits, cache copies of the largest step"),
