@@ -9,6 +9,7 @@ from .config import ModelConfig, RopeConfig
 from .dtypes import TensorInfo, dominant_dtype
 from .errors import CheckpointError
 from .fields import Fields, shorten
+from .generation import read_sampling
 from .gguf_header import GGUFHeader
 from .hf_config import MOST_LAYERS
 
@@ -87,9 +88,7 @@ def read_config(path: str, header: GGUFHeader) -> ModelConfig:
 
 
 def sampling_defaults(path: str, header: GGUFHeader) -> dict[str, float]:
-    fields = Fields(path, header.metadata)
-    found = {name: fields.optional_number(key, positive=False) for key, name in SAMPLING_KEYS.items()}
-    return {name: value for name, value in found.items() if value is not None}
+    return read_sampling(Fields(path, header.metadata), SAMPLING_KEYS)
 
 
 def is_embedding(header: GGUFHeader) -> bool:

@@ -151,6 +151,14 @@ def test_generation_config_gives_ends_and_sampling(tiny_model: Callable[..., Pat
     assert checkpoint.sampling_defaults == {"temperature": 0.6, "top_k": 20.0}
 
 
+def test_sampling_that_no_request_may_have_is_refused(tiny_model: Callable[..., Path], tmp_path: Path) -> None:
+    for path in tiny_model("qwen3").iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    (tmp_path / "generation_config.json").write_text('{"top_p": 1.5}')
+    with pytest.raises(CheckpointError, match=r"generation_config\.json: top_p is 1\.5, expected a number from"):
+        read(str(tmp_path))
+
+
 def test_a_path_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(CheckpointError, match="does not exist"):
         read(str(tmp_path / "nothing"))
