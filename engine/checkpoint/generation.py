@@ -5,7 +5,7 @@ from pathlib import Path
 
 from .fields import Fields, read_json
 
-# The keys that a server takes as defaults, with least and most; all other keys belong to the library that wrote the file.
+# What a server takes as defaults, with least and most; other keys belong to the library that wrote the file.
 SAMPLING_RANGES = {
     "temperature": (0.0, 100.0),
     "top_p": (1e-9, 1.0),

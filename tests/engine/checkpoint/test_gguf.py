@@ -8,11 +8,12 @@ from typing import Any
 import gguf
 import numpy as np
 import pytest
+from gguf_files import write_gguf
+
 from appliance.engine.checkpoint import CheckpointError, RopeConfig, architecture, read, read_gguf
 from appliance.engine.checkpoint.dtypes import STORAGE_TYPES
 from appliance.engine.checkpoint.gguf_config import ARCHITECTURES
 from appliance.engine.checkpoint.gguf_header import REFUSED_TYPES, TENSOR_TYPES
-from gguf_files import write_gguf
 
 
 def test_types_are_those_of_the_format() -> None:

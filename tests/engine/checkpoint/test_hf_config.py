@@ -5,9 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from transformers import Gemma3TextConfig, LlamaConfig, MistralConfig, Qwen2Config, Qwen3Config
+
 from appliance.engine.checkpoint import CheckpointError, RopeConfig
 from appliance.engine.checkpoint.hf_config import BORDERS, read_config
-from transformers import Gemma3TextConfig, LlamaConfig, MistralConfig, Qwen2Config, Qwen3Config
 
 SIZES = {
     "vocab_size": 96,

@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 import torch
-from appliance.engine.checkpoint import Checkpoint, CheckpointError, architecture, read
 from gguf_files import write_gguf
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from safetensors.torch import save
+
+from appliance.engine.checkpoint import Checkpoint, CheckpointError, architecture, read
 
 CONFIG: dict[str, Any] = {
     "architectures": ["Gemma3ForCausalLM"],

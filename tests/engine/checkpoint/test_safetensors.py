@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 import torch
+from safetensors.torch import save_file
+
 from appliance.engine.checkpoint import CheckpointError, read
 from appliance.engine.checkpoint.safetensors_header import read_file, read_folder
-from safetensors.torch import save_file
 
 TENSORS = {
     "a": torch.arange(12, dtype=torch.float32).reshape(3, 4),

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+
 from appliance.engine.checkpoint import CheckpointError, architecture, read
 from appliance.engine.checkpoint.hf_config import BORDERS
 
