@@ -48,6 +48,8 @@ def build_app(context: Context, digests: tuple[bytes, ...]) -> FastAPI:
         redirect_slashes=False,
     )
     for endpoint in offered:
+        if start := endpoint.start():
+            start(context)
         app.add_api_route(
             endpoint.path,
             _route(context, endpoint),

@@ -9,7 +9,7 @@ from .errors import DecisionError
 
 class Noul:
     name = "noul"
-    labels = ("yes", "no")
+    labels: tuple[str, ...] = ("yes", "no")
     reply_line = "Answer with yes or no only."
 
     def options(self, question_id: str, criteria: Any) -> list[Option]:

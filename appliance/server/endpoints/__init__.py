@@ -2,12 +2,13 @@
 
     async def handle(context: Context, request: Request, body: dict[str, Any]) -> Response
     async def probe(context: Context) -> None      # optional: a real request; raises ApiError with the reason
+    def start(context: Context) -> None            # optional: once, before the server accepts
 
 `body` is the decoded JSON object where `json` is set, else empty. Where `generates` is set the caller has checked that
 the engine is up, and cancels `handle` when the client leaves.
 """
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Literal, Protocol, cast
@@ -52,6 +53,9 @@ class Endpoint:
 
     def handle(self) -> Handle:
         return cast(Handle, import_module(f"{__name__}.{self.module}").handle)
+
+    def start(self) -> Callable[[Context], None] | None:
+        return getattr(import_module(f"{__name__}.{self.module}"), "start", None)
 
     def probe(self) -> Probe | None:
         return getattr(import_module(f"{__name__}.{self.module}"), "probe", None)

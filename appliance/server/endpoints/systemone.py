@@ -1,6 +1,7 @@
 """POST /v1/systemone: typed questions over a structured state, a probability for every answer."""
 
 import asyncio
+import logging
 import time
 import uuid
 from functools import lru_cache
@@ -47,6 +48,9 @@ class DecisionRequest(BaseModel):
     request_id: RequestId = None
 
 
+logger = logging.getLogger("appliance.server")
+
+
 @lru_cache(maxsize=4)
 def strategy_for(tokenizer: Tokenizer, max_context: int) -> Strategy | UnavailableError:
     """How this model decides, or why it cannot."""
@@ -54,6 +58,13 @@ def strategy_for(tokenizer: Tokenizer, max_context: int) -> Strategy | Unavailab
         return NextTokenStrategy(tokenizer, max_context)
     except UnavailableError as error:
         return error
+
+
+def start(context: Context) -> None:
+    """The strategy is made at boot, so that a model that cannot decide is told then and not by the first client."""
+    strategy = strategy_for(context.tokenizer, context.config.max_context)
+    if isinstance(strategy, UnavailableError):
+        logger.warning("/v1/systemone answers 501: %s", strategy)
 
 
 async def handle(context: Context, http: HttpRequest | None, body: dict[str, Any]) -> Response:

@@ -38,6 +38,8 @@ class Stack:
     http: httpx.Client
     engine: subprocess.Popen[str]
     model: Path
+    logs: Path
+    """Standard error of each process, by its module."""
 
     def ask(self, state: Any = STATE, questions: Any = QUESTIONS, **more: Any) -> httpx.Response:
         return self.http.post("/v1/systemone", json={"state": state, "questions": questions, **more})
@@ -111,7 +113,7 @@ def boot(model: Path, **config: Any) -> Iterator[Stack]:
         start("appliance.server.main", server, "--fd", str(listener.fileno()), pass_fds=[listener.fileno()])
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
         http = stack.enter_context(httpx.Client(base_url=url, timeout=60))
-        yield Stack(url, http, process, model)
+        yield Stack(url, http, process, model, folder)
 
 
 def until(fact: Callable[[], Any], what: str, seconds: float = 30) -> Any:
@@ -360,6 +362,7 @@ def test_a_model_that_cannot_decide_says_why(tiny_model: Callable[..., Path], tm
         assert (response.status_code, error["code"], error["type"]) == (501, 501, "NotImplementedError")
         assert 'the label "yes" of noul questions is not one token' in error["message"]
         assert running.http.post("/v1/completions", json={"prompt": "x", "max_tokens": 1}).status_code == 200
+        assert '/v1/systemone answers 501: the label "yes"' in (running.logs / "appliance.server.main").read_text()
 
 
 def test_required_makes_readiness_fail_with_the_reason(tiny_model: Callable[..., Path], tmp_path: Path) -> None:
