@@ -1,5 +1,6 @@
 """Reading a request's JSON within the limits: bytes while they arrive, encoding, syntax, nesting."""
 
+import asyncio
 from typing import Any
 
 import msgspec
@@ -8,6 +9,8 @@ from starlette.requests import Request
 from appliance.server.config import ServerConfig
 from appliance.server.errors import ApiError, bad_request
 
+LONG_BODY = 256 * 1024
+"""Bytes from which on decoding moves to a thread."""
 ENVELOPE_DEPTH = 16
 """Levels a body may nest above the schema it carries."""
 
@@ -34,6 +37,11 @@ async def read_json(request: Request, config: ServerConfig) -> dict[str, Any]:
     if media_type != "application/json" and not media_type.endswith("+json"):
         raise ApiError(415, f'content-type must be application/json, got "{media_type[:80]}"')
     raw = await read_bytes(request, config.body_bytes)
+    depth = config.schema_depth + ENVELOPE_DEPTH
+    return await asyncio.to_thread(_decode, raw, depth) if len(raw) > LONG_BODY else _decode(raw, depth)
+
+
+def _decode(raw: bytes, depth: int) -> dict[str, Any]:
     try:
         raw.decode()
         value = msgspec.json.decode(raw)
@@ -45,7 +53,7 @@ async def read_json(request: Request, config: ServerConfig) -> dict[str, Any]:
         raise bad_request(f"the body is not valid JSON: {error}") from None
     if not isinstance(value, dict):
         raise bad_request("the body must be a JSON object")
-    check_depth(value, config.schema_depth + ENVELOPE_DEPTH, None)
+    check_depth(value, depth, None)
     return value
 
 

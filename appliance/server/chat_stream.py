@@ -27,8 +27,10 @@ async def chat_events(
         return event(value)
 
     for number in range(len(job.choices)):
-        first: dict[str, Any] = {"role": role, "content": echoed}
-        yield chunk(number, first, **({"prompt_token_ids": job.prompts[0]} if fields.return_token_ids else {}))
+        if fields.return_token_ids:
+            head["prompt_token_ids"] = job.prompts[0]
+        yield chunk(number, {"role": role, "content": echoed})
+        head.pop("prompt_token_ids", None)
     async with aclosing(job.pieces(updates)) as pieces:
         async for number, _, piece in pieces:
             wanted = piece.text or piece.finish_reason or (piece.token_ids and (logprobs or fields.return_token_ids))

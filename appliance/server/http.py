@@ -1,9 +1,13 @@
 """uvicorn's HTTP parser with a limit on what a client may send before its headers end."""
 
+from asyncio import TimerHandle, Transport
+
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 HEADER_BYTES = 64 * 1024
 HEADER_COUNT = 256
+HEADER_SECONDS = 30.0
+"""From connecting, or from a request's first byte, to the end of its headers."""
 
 _REFUSAL = (
     b'{"error":{"message":"the request line and headers are over the limit of %d bytes or %d headers",'
@@ -12,12 +16,21 @@ _REFUSAL = (
 
 
 class LimitedHttp(HttpToolsProtocol):
-    """Answers 431 and hangs up once the request line and headers pass the limits."""
+    """Answers 431 and hangs up once request line and headers pass the limits; hangs up on headers that do not end."""
 
     _header_bytes = 0
     """Bytes received since the current message began, while its headers are not complete."""
     _in_headers = True
     _refused = False
+    _deadline: TimerHandle | None = None
+
+    def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._wait_for_headers()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._headers_are_there()
+        super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
         if self._refused:
@@ -30,6 +43,7 @@ class LimitedHttp(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         self._in_headers = True
+        self._wait_for_headers()
         super().on_message_begin()
 
     def on_header(self, name: bytes, value: bytes) -> None:
@@ -40,6 +54,7 @@ class LimitedHttp(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         self._in_headers = False
         self._header_bytes = 0
+        self._headers_are_there()
         size = sum(len(name) + len(value) for name, value in self.headers)
         if size + len(self.url) > HEADER_BYTES:
             self._refuse()
@@ -54,6 +69,15 @@ class LimitedHttp(HttpToolsProtocol):
         self._in_headers = True
         if not self._refused:
             super().on_message_complete()
+
+    def _wait_for_headers(self) -> None:
+        self._headers_are_there()
+        self._deadline = self.loop.call_later(HEADER_SECONDS, self.transport.close)
+
+    def _headers_are_there(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
 
     def _refuse(self) -> None:
         if self._refused or self.transport is None or self.transport.is_closing():

@@ -40,7 +40,7 @@ async def render(
             messages,
             add_generation_prompt=add_generation_prompt,
             continue_final_message=continue_final_message,
-            **variables,
+            template_kwargs=variables,
         )
 
     try:

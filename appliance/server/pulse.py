@@ -39,10 +39,10 @@ class Pulse:
         await self._engine.wait_ready()
         self._was_up = True
         while True:
-            self._look()
+            self.look()
             await asyncio.sleep(POLL_SECONDS)
 
-    def _look(self) -> None:
+    def look(self) -> None:
         stats, before = self._engine.stats, self._seen
         if stats is not before:
             self._seen = stats

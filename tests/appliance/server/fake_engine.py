@@ -13,6 +13,7 @@ from pathlib import Path
 
 import msgspec
 import zmq
+
 from appliance.engine.protocol import (
     ENCODER,
     TO_ENGINE,

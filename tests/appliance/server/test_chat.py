@@ -60,6 +60,16 @@ def test_streamed_logprobs_cover_every_token(server: Any) -> None:
     assert "".join(entry.token for entry in entries) == "u:hey"
 
 
+def test_token_ids_on_request(server: Any) -> None:
+    whole = server.chat("hey", max_tokens=2, return_token_ids=True).json()
+    assert bytes(whole["prompt_token_ids"]) == b"u:hey\na:"
+    assert bytes(whole["choices"][0]["token_ids"]) == b"u:"
+    stream = server.chat("hey", max_tokens=2, return_token_ids=True, stream=True).text.split("\n\n")[:-2]
+    first, *rest = [json.loads(line.removeprefix("data: ")) for line in stream]
+    assert bytes(first["prompt_token_ids"]) == b"u:hey\na:"
+    assert b"".join(bytes(chunk["choices"][0]["token_ids"]) for chunk in rest) == b"u:"
+
+
 def test_text_parts(server: Any) -> None:
     parts = [{"type": "text", "text": "one"}, {"type": "text", "text": "two"}]
     assert server.chat(parts, max_tokens=9).json()["choices"][0]["message"]["content"] == "u:one\ntwo"

@@ -1,10 +1,32 @@
 """The endpoint table is the running app, and answers to wrong methods and switched-off routes."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
+from fastapi.routing import APIRoute
 
+from appliance.server.app import build_app
+from appliance.server.config import ServerConfig
 from appliance.server.endpoints import ENDPOINTS, Endpoint
+from appliance.server.main import make_context
+
+
+def test_the_app_has_the_routes_of_the_table_and_no_other(model: Path) -> None:
+    config = ServerConfig(
+        engine_address="ipc://nowhere",
+        model_path=str(model),
+        served_names=("bytes",),
+        max_context=256,
+        profile_name="test",
+        release="0.32",
+        endpoints={},
+    )
+    app = build_app(make_context(config), ())
+    assert {(route.path, frozenset(route.methods)) for route in app.routes if isinstance(route, APIRoute)} == {
+        (endpoint.path, frozenset(endpoint.methods)) for endpoint in ENDPOINTS
+    }
+    assert len(app.routes) == len(ENDPOINTS)
 
 
 @pytest.mark.parametrize("endpoint", ENDPOINTS, ids=lambda endpoint: endpoint.path)

@@ -1,0 +1,101 @@
+"""The server before the real engine and the real small model, booted by `appliance up`."""
+
+import concurrent.futures
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import openai
+import pytest
+import running
+
+PROFILE = """\
+schema: 1
+name: real
+release: "0.32"
+model:
+  source: {model}
+  served_names: [smollm2]
+  max_context: 1024
+  dtype: float32
+kv_cache: {{size: 256MiB}}
+endpoints: {{chat: required, completions: required}}
+security: {{bind: 127.0.0.1:0}}
+"""
+QUESTION = [{"role": "user", "content": "What is the capital of France?"}]
+
+
+@pytest.fixture(scope="module")
+def real(smollm2: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[running.Running]:
+    with running.boot(PROFILE.format(model=smollm2), tmp_path_factory.mktemp("real")) as appliance:
+        yield appliance
+
+
+@pytest.fixture
+def client(real: running.Running) -> Iterator[openai.OpenAI]:
+    with openai.OpenAI(base_url=f"{real.base_url}/v1", api_key="none", max_retries=0, timeout=120) as client:
+        yield client
+
+
+def test_a_chat_answers_and_streams_the_same(client: openai.OpenAI) -> None:
+    asked = {"model": "smollm2", "messages": QUESTION, "temperature": 0, "max_tokens": 12}
+    whole = client.chat.completions.create(**asked)
+    assert whole.choices[0].message.content == "The capital of France is Paris."
+    assert (whole.choices[0].finish_reason, whole.usage.completion_tokens) == ("stop", 8)
+    streamed = client.chat.completions.create(**asked, stream=True)
+    assert "".join(chunk.choices[0].delta.content or "" for chunk in streamed) == whole.choices[0].message.content
+
+
+def test_a_stop_string_cuts_inside_a_token(client: openai.OpenAI) -> None:
+    answer = client.chat.completions.create(
+        model="smollm2", messages=QUESTION, temperature=0, max_tokens=12, stop=["ranc"]
+    )
+    assert answer.choices[0].message.content == "The capital of F"
+    assert answer.choices[0].finish_reason == "stop"
+
+
+def test_logprobs_of_the_chosen_token_lead(client: openai.OpenAI) -> None:
+    answer = client.chat.completions.create(
+        model="smollm2", messages=QUESTION, temperature=0, max_tokens=2, logprobs=True, top_logprobs=3
+    )
+    for entry in answer.choices[0].logprobs.content:
+        assert entry.top_logprobs[0].token == entry.token
+        assert [top.logprob for top in entry.top_logprobs] == sorted(
+            (t.logprob for t in entry.top_logprobs), reverse=True
+        )
+        assert bytes(entry.bytes).decode() == entry.token
+
+
+def test_a_seed_gives_the_same_text_also_in_company(client: openai.OpenAI) -> None:
+    def write(seed: int) -> str:
+        answer = client.completions.create(
+            model="smollm2", prompt="Once upon a time", seed=seed, temperature=0.9, max_tokens=8
+        )
+        return answer.choices[0].text
+
+    alone = [write(1), write(2)]
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        together = list(pool.map(write, [1, 2, 3, 4]))
+    assert together[:2] == alone
+    assert len(set(together)) > 1
+
+
+def test_clients_that_leave_free_the_engine(real: running.Running) -> None:
+    body = {"prompt": "Tell me a long story.", "max_tokens": 900, "ignore_eos": True, "stream": True}
+    for _ in range(3):
+        with httpx.stream("POST", f"{real.base_url}/v1/completions", json=body, timeout=60) as stream:
+            lines = stream.iter_lines()
+            assert next(lines).startswith("data: {")
+    metrics = ""
+    for _ in range(2000):
+        metrics = httpx.get(f"{real.base_url}/metrics").text
+        if 'vllm:num_requests_running{engine="0",model_name="smollm2"} 0.0' in metrics:
+            break
+    assert 'vllm:num_requests_running{engine="0",model_name="smollm2"} 0.0' in metrics
+    assert 'vllm:kv_cache_usage_perc{engine="0",model_name="smollm2"} 0.0' in metrics
+    assert 'finished_reason="abort",model_name="smollm2"} 3.0' in metrics
+
+
+def test_a_prompt_over_the_context_is_refused_with_numbers(client: openai.OpenAI) -> None:
+    with pytest.raises(openai.BadRequestError, match=r"the context holds 1024"):
+        client.completions.create(model="smollm2", prompt="word " * 2000)
