@@ -9,7 +9,7 @@ from .document import Document
 from .fields import Declared, all_fields
 from .nearest import elsewhere, nearest
 from .nodes import Path, Scalar, dotted
-from .quoting import printable
+from .quoting import printable, short
 
 SECRET_PLACES = ("security.api_keys",)
 BOOLEANS = {"true", "false", "yes", "no", "on", "off", "y", "n"}
@@ -138,11 +138,11 @@ def unit_of(field: Declared | None) -> str:
 def repair(kind: str, value: Any, document: Document, path: Path) -> str:
     node = document.node(path)
     if kind == "string_type" and isinstance(node, Scalar) and value is not None:
-        return f'write "{node.raw}" with quotes' if "${" not in node.raw else f'write "{node.raw}" in quotes'
+        return f"write {short(node.raw)} with quotes"
     if kind in ("int_type", "float_type") and isinstance(value, str) and value.replace(".", "", 1).isdecimal():
         return f"write {value} without quotes"
     if kind == "tuple_type" and isinstance(node, Scalar) and value is not None:
-        return f"write [{node.raw}]"
+        return f"write [{printable(node.raw)}]"
     if kind in ("model_type", "model_attributes_type", "dict_type") and value is None:
         return "indent its keys below it, or remove it"
     return ""

@@ -32,7 +32,7 @@ class Profile(Section):
     release: str = setting(
         description='Engine semantics the profile is written for, as a quoted string: "0.32".',
         reload="engine",
-        pattern=r"^\d+\.\d+$",
+        pattern=r"^[0-9]{1,3}\.[0-9]{1,3}$",
         form='a release such as "0.32"',
     )
     model: Model = Field(description="Which weights, under which names.")

@@ -46,7 +46,7 @@ def parse_source(text: str) -> Source:
 
 def check_source(value: Any, info: ValidationInfo) -> str:
     """Local paths become absolute, as `FilePath` does."""
-    if not isinstance(value, str) or not value:
+    if not isinstance(value, str) or not value or not value.isprintable():
         raise wants("a folder, a .gguf file, hf:organisation/name or pypi:distribution==version#path")
     try:
         source = parse_source(value)

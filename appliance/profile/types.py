@@ -21,7 +21,7 @@ SIZES = {
 }
 DURATIONS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 SPELLED = {"mil": "ms", "ms": "ms", "m": "m", "s": "s", "h": "h", "d": "d"}
-NUMBER = re.compile(r"(\d+(?:\.\d+)?)\s*([A-Za-z]*)")
+NUMBER = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,9})?) *([A-Za-z]*)")
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def near_unit(value: Any, units: dict[str, Any]) -> str:
 def parse_kv_size(value: Any) -> int | Tokens | Literal["auto"]:
     if value == "auto":
         return "auto"
-    found = re.fullmatch(r"(\d+)\s*tokens", value) if isinstance(value, str) else None
+    found = re.fullmatch(r"([0-9]{1,15}) *tokens", value) if isinstance(value, str) else None
     if found and int(found[1]) >= 1:
         return Tokens(int(found[1]))
     what = "auto, a size such as 4GiB, or a number of tokens such as 65536 tokens"
@@ -102,16 +102,21 @@ def parse_devices(value: Any) -> int | tuple[int, ...] | Literal["auto"]:
 
 def parse_path(value: Any, info: ValidationInfo) -> str:
     """Absolute where the profile's own folder is known (context "base"); `~` is the user's home."""
-    if not isinstance(value, str) or not value or "\0" in value:
-        raise wants("a path")
-    path = Path(value).expanduser() if value.startswith("~") else Path(value)
+    if not isinstance(value, str) or not value or not value.isprintable():
+        raise wants("a path of printable characters")
+    if len(value) > 4000 or any(len(part.encode()) > 255 for part in value.split("/")):
+        raise wants("a path: it is too long")
+    try:
+        path = Path(value).expanduser() if value.startswith("~") else Path(value)
+    except RuntimeError as error:
+        raise wants("a path: this machine has no such user") from error
     base = (info.context or {}).get("base")
     return str(Path(base, path)) if base else str(path)
 
 
 def parse_bind(value: Any) -> str:
-    found = re.fullmatch(r"(\[[0-9a-fA-F:.%]+\]|[^\s:\[\]/]+):(\d{1,5})", value) if isinstance(value, str) else None
-    if found and int(found[2]) <= 65535:
+    found = re.fullmatch(r"(\[[0-9a-fA-F:.%]+\]|[^\s:\[\]/]+):([0-9]{1,5})", value) if isinstance(value, str) else None
+    if found and int(found[2]) <= 65535 and value.isprintable():
         return value  # type: ignore[no-any-return]
     fix = ""
     if isinstance(value, int) or (isinstance(value, str) and value.removeprefix(":").isdecimal()):
@@ -134,17 +139,17 @@ def _schema(kind: str, pattern: str, *others: dict[str, Any]) -> WithJsonSchema:
 
 AUTO = {"const": "auto"}
 COUNT = {"type": "integer", "minimum": 1}
-SIZE = r"^\d+(\.\d+)?\s*(B|[KMGT]i?B)$"
+SIZE = r"^[0-9]{1,15}(\.[0-9]{1,9})? *(B|[KMGT]i?B)$"
 HOST = r"(\[[0-9a-fA-F:.%]+\]|[^\s:\[\]/]+)"
-PORT = r"(6553[0-5]|655[0-2]\d|65[0-4]\d{2}|6[0-4]\d{3}|[1-5]?\d{1,4})"
-DURATION = r"^\d+(\.\d+)?\s*(ms|s|m|h|d)$"
+PORT = r"(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5]?[0-9]{1,4})"
+DURATION = r"^[0-9]{1,15}(\.[0-9]{1,9})? *(ms|s|m|h|d)$"
 
 Size = Annotated[int, PlainValidator(parse_size), _schema("string", SIZE, COUNT)]
 Duration = Annotated[float, PlainValidator(parse_duration), _schema("string", DURATION)]
 KVSize = Annotated[
     int | Tokens | Literal["auto"],
     PlainValidator(parse_kv_size),
-    _schema("string", rf"{SIZE}|^\d+\s*tokens$", AUTO),
+    _schema("string", rf"{SIZE}|^[0-9]{{1,15}} *tokens$", AUTO),
 ]
 AutoCount = Annotated[int | Literal["auto"], PlainValidator(parse_auto_count), WithJsonSchema({"anyOf": [AUTO, COUNT]})]
 Devices = Annotated[

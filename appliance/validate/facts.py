@@ -54,7 +54,7 @@ class Facts:
         """What the model is for; None where it is not here or cannot be read."""
         try:
             return architecture(self.model_path) if self.model_path else None
-        except CheckpointError:
+        except (CheckpointError, OSError):
             return None
 
     @cached_property
@@ -64,6 +64,8 @@ class Facts:
             return read(self.model_path) if self.model_path else None
         except CheckpointError as error:
             return error
+        except OSError as error:
+            return CheckpointError(str(error.filename or self.model_path), f"cannot be read: {error.strerror}")
 
     @property
     def readable(self) -> Checkpoint | None:

@@ -10,6 +10,7 @@ from typing import Any
 from appliance.kernels.kv import FORMATS
 
 from ..diagnostics import Diagnostic
+from ..profile.quoting import printable
 from .facts import Facts
 
 Test = Callable[[Any], bool]
@@ -105,4 +106,4 @@ def not_yet(facts: Facts) -> Iterator[Diagnostic]:
 def _shown(value: Any) -> str:
     if isinstance(value, bool):
         return f"{str(value).lower()} is known, but "
-    return f"{value} is known, but " if isinstance(value, str | int) else ""
+    return f"{printable(str(value))} is known, but " if isinstance(value, str | int) else ""

@@ -17,7 +17,7 @@ def free(facts: Facts) -> Iterator[Diagnostic]:
         with socket.socket(family, kind, protocol) as tried:
             tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             tried.bind(address)
-    except socket.gaierror:
+    except (socket.gaierror, UnicodeError):
         yield facts.error("AP0308", "security.bind", f"this machine does not know the host {host}", "write an address")
     except OSError as error:
         if error.errno == errno.EADDRINUSE:

@@ -17,7 +17,7 @@ def named_files(facts: Facts) -> Iterator[Diagnostic]:
         if name is None:
             continue
         what = "folder" if path in FOLDERS else "file"
-        there = Path(name).is_dir() if path in FOLDERS else Path(name).is_file()
+        there = os.path.isdir(name) if path in FOLDERS else os.path.isfile(name)  # noqa: PTH112, PTH113
         if not there:
             yield facts.error("AP0303", path, f"no {what} {name}", "correct the path")
         elif not os.access(name, os.R_OK):
@@ -26,7 +26,7 @@ def named_files(facts: Facts) -> Iterator[Diagnostic]:
 
 def template(facts: Facts) -> Iterator[Diagnostic]:
     name = facts.profile.model.chat_template
-    if name is None or not os.access(name, os.R_OK) or not Path(name).is_file():
+    if name is None or not os.access(name, os.R_OK) or not os.path.isfile(name):  # noqa: PTH113
         return
     from jinja2 import Environment, TemplateSyntaxError
 
@@ -35,5 +35,7 @@ def template(facts: Facts) -> Iterator[Diagnostic]:
     except TemplateSyntaxError as error:
         fact = f"{name}:{error.lineno}: not a Jinja template: {error.message}"
         yield facts.error("AP0304", "model.chat_template", fact, "correct the template")
+    except RecursionError:
+        yield facts.error("AP0304", "model.chat_template", f"{name} is nested too deep", "correct the template")
     except UnicodeDecodeError:
         yield facts.error("AP0304", "model.chat_template", f"{name} is not UTF-8", "save it as UTF-8")

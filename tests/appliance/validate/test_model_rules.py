@@ -74,3 +74,31 @@ def test_truncated_weights(check: Check, model: Path, tmp_path: Path) -> None:
 def test_truncated_gguf(check: Check, tmp_path: Path) -> None:
     (tmp_path / "cut.gguf").write_bytes(b"GGUF\x03\x00\x00\x00\xff\x00")
     assert "AP0302" in found(check("", source="cut.gguf"))
+
+
+class Packed:
+    """A KV format that only one platform has, and only for even blocks of small heads."""
+
+    platforms = frozenset({"cuda"})
+
+    def problem(self, head_dim: int, block_tokens: int) -> str | None:
+        return f"{block_tokens} tokens of heads of {head_dim} cannot be packed" if block_tokens % 32 else None
+
+
+@pytest.fixture
+def packed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("appliance.validate.rules.kv_cache.FORMATS", {"nvfp4": "nvfp4"})
+    monkeypatch.setattr("appliance.validate.rules.kv_cache.kv_format", lambda name: Packed())
+
+
+@pytest.mark.usefixtures("packed")
+def test_format_that_the_platform_does_not_offer(check: Check) -> None:
+    codes = found(check("kv_cache: {dtype: nvfp4}\nhardware: {platform: cpu}"))
+    assert codes["AP0210"] == "nvfp4 is not offered on cpu"
+
+
+@pytest.mark.usefixtures("packed")
+def test_block_against_head(check: Check, model: Path) -> None:
+    codes = found(check("kv_cache: {dtype: nvfp4, block_tokens: 16}", source=str(model)))
+    assert codes["AP0211"].startswith("16 tokens of heads of ")
+    assert "AP0211" not in found(check("kv_cache: {dtype: nvfp4, block_tokens: 32}", source=str(model)))
