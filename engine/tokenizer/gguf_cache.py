@@ -13,10 +13,13 @@ from dataclasses import asdict
 from pathlib import Path
 
 import tokenizers
-from appliance.engine.checkpoint.gguf_header import read_gguf
 from platformdirs import user_cache_path
 
+from appliance.engine.checkpoint.errors import CheckpointError
+from appliance.engine.checkpoint.gguf_header import read_gguf
+
 from .description import Description
+from .errors import TokenizerError
 from .gguf_vocabulary import build
 
 logger = logging.getLogger("appliance.tokenizer")
@@ -30,7 +33,11 @@ def load_gguf(path: Path) -> tuple[tokenizers.Tokenizer, Description]:
     cached = _read(entry)
     if cached is not None:
         return cached
-    backend, description = build(str(path), read_gguf(path, arrays=True).metadata)
+    try:
+        metadata = read_gguf(path, arrays=True).metadata
+    except CheckpointError as error:
+        raise TokenizerError(error.path, error.fact, error.fix) from error
+    backend, description = build(str(path), metadata)
     _write(entry, backend.to_str(), description)
     return backend, description
 

@@ -21,7 +21,7 @@ LOADERS: dict[str, Callable[[Path], tuple[tokenizers.Tokenizer, Description]]] =
 def load(model_path: str | Path, chat_template: str | Path | None = None) -> Tokenizer:
     """Tokenizer of a folder or a .gguf file; `chat_template` is a Jinja file that replaces the checkpoint's.
 
-    Raises TokenizerError (also for a chat template that does not compile) and, for a damaged GGUF, CheckpointError.
+    Raises TokenizerError, also for a chat template that does not compile.
     """
     path = Path(model_path)
     if not path.exists():

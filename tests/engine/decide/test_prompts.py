@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+
 from appliance.engine.decide import DecisionError, parse_questions
 from appliance.engine.decide.prompt import messages, question_text, state_text
 from appliance.engine.decide.questions import Limits

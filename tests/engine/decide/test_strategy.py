@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import tiny_model
+
 from appliance.engine.decide import Decision, DecisionError, NextTokenStrategy, UnavailableError, parse_questions
 from appliance.engine.protocol import TokenLogprobs
 from appliance.engine.tokenizer import Tokenizer, load

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
 from appliance.engine.tokenizer import gguf_cache, load
 
 KEYS = {

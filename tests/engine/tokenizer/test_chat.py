@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import tiny_model
+
 from appliance.engine.tokenizer import ChatError, ChatTimeoutError, Tokenizer, TokenizerError, load
 from appliance.engine.tokenizer.chat import ChatTemplate
 

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 import tiny_model
-from appliance.engine.tokenizer import TextError, Tokenizer, TokenizerError, load
 from tokenizers import processors
+
+from appliance.engine.tokenizer import TextError, Tokenizer, TokenizerError, load
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+
 from appliance.engine.tokenizer import TokenizerError, load
 from appliance.engine.tokenizer.pre_tokenizers import SPLITS
 
@@ -107,6 +108,14 @@ def test_what_cannot_be_built_is_refused(
 ) -> None:
     with pytest.raises(TokenizerError, match=says):
         load(write_gguf(**byte_level_keys("qwen2", nasty) | change))
+
+
+@pytest.mark.parametrize("kept", [0, 3, 100, 5000])
+def test_a_truncated_file_is_told(kept: int, nasty: list[str], write_gguf: Callable[..., Path]) -> None:
+    path = write_gguf(**byte_level_keys("qwen2", nasty))
+    path.write_bytes(path.read_bytes()[:kept])
+    with pytest.raises(TokenizerError, match=r"vocabulary\.gguf: "):
+        load(path)
 
 
 def test_a_missing_split_name_is_said(

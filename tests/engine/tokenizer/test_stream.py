@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 import tiny_model
-from appliance.engine.tokenizer import TextStream, Tokenizer, load
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from appliance.engine.tokenizer import TextStream, Tokenizer, load
 
 
 @pytest.fixture(scope="module")
