@@ -179,9 +179,15 @@ class _EngineNumbers(Collector):
         yield self._count("prefix_cache_queries", "Prompt tokens looked up.", stats.prefix_queries if stats else 0)
         yield self._count("prefix_cache_hits", "Prompt tokens found.", stats.prefix_hits if stats else 0)
         yield self._count("num_preemptions", "Preemptions.", stats.preemptions if stats else 0)
-        up = GaugeMetricFamily("appliance_engine_up", "1 while the engine serves.")
-        up.add_metric([], 1 if ready else 0)
-        yield up
+        yield GaugeMetricFamily("appliance_engine_up", "1 while the engine serves.", value=1 if ready else 0)
+        yield GaugeMetricFamily(
+            "appliance_queue_requests", "Unfinished requests, of limits.queue.requests.", value=self._admission.requests
+        )
+        yield GaugeMetricFamily(
+            "appliance_queue_tokens",
+            "Prompt tokens not yet prefilled, of limits.queue.tokens.",
+            value=self._admission.tokens,
+        )
         if ready:
             facts = {
                 "cache_dtype": ready.kv_dtype,
