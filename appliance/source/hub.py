@@ -42,7 +42,7 @@ class HubRepository:
             RepositoryNotFoundError,
             RevisionNotFoundError,
         )
-        from huggingface_hub.utils import disable_progress_bars
+        from huggingface_hub.utils.tqdm import disable_progress_bars
 
         if not sys.stderr.isatty():
             disable_progress_bars()

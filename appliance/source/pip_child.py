@@ -139,7 +139,7 @@ def matches(part: Path, link: Any) -> bool:
     if link.hash_name not in hashlib.algorithms_guaranteed or not link.hash:
         return True
     with part.open("rb") as file:
-        return hashlib.file_digest(file, link.hash_name).hexdigest() == link.hash.lower()
+        return hashlib.file_digest(file, link.hash_name).hexdigest() == str(link.hash).lower()
 
 
 def download(pip: Pip, session: Any, link: Any, part: Path) -> None:

@@ -2,6 +2,7 @@
 
 import errno
 import socket
+from typing import Any
 
 from appliance.diagnostics import Position
 from appliance.supervise.errors import cannot_run
@@ -54,13 +55,19 @@ def url(listener: socket.socket) -> str:
 
 
 def _holder(port: int) -> str:
-    """` by NAME (process N)` where this user may see it."""
+    """` by NAME (process N)` where this user may see it; of a family that shares the socket, the eldest."""
     import psutil
 
+    def listens(connection: Any) -> bool:
+        return connection.status == psutil.CONN_LISTEN and bool(connection.laddr) and connection.laddr.port == port
+
     try:
-        for connection in psutil.net_connections("tcp"):
-            if connection.status == psutil.CONN_LISTEN and connection.laddr.port == port and connection.pid:
-                return f" by {psutil.Process(connection.pid).name()} (process {connection.pid})"
+        pid = next((found.pid for found in psutil.net_connections("tcp") if listens(found) and found.pid), None)
+        if pid is None:
+            return ""
+        process = psutil.Process(pid)
+        while (parent := process.parent()) and any(map(listens, parent.net_connections("tcp"))):
+            process = parent
+        return f" by {process.name()} (process {process.pid})"
     except psutil.Error:
-        pass
-    return ""
+        return ""

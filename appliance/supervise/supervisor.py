@@ -177,13 +177,13 @@ class Supervisor:
         for keeper in kept:
             keeper.stop()
         forced = asyncio.create_task(self._forced.wait())
-        ended = asyncio.gather(*tasks, return_exceptions=True)
-        await asyncio.wait({forced, ended}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        ended = asyncio.ensure_future(asyncio.wait(tasks))
+        await asyncio.wait([forced, ended], timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
         forced.cancel()
         if not ended.done():
             for keeper in kept:
                 keeper.stop(signal.SIGKILL)
-            await ended
+        await ended
 
     def _raise(self, role: Role, error: BaseException | None) -> None:
         if isinstance(error, RefusedToStart):

@@ -75,22 +75,29 @@ def boot(
     command = [sys.executable, "-m", "appliance", "up", str(path), "--state-dir", str(folder / "state")]
     if "--bind" not in arguments:
         command += ["--bind", "127.0.0.1:0"]
+    with start([*command, *arguments], environment) as running:
+        running.base_url = running.wait_for(r"http://127\.0\.0\.1:\d+").group()
+        if ready:
+            running.wait_ready()
+        yield running
+
+
+@contextmanager
+def start(command: list[str], environment: Mapping[str, str] | None = None) -> Iterator[Running]:
+    """Any command in the checkout, its output collected; SIGTERM at the end if it still runs."""
     process = subprocess.Popen(
-        [*command, *arguments],
+        command,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
         cwd=ROOT,
-        env={**os.environ, "OMP_NUM_THREADS": "1", "NO_COLOR": "1", **(environment or {})},
+        env={**os.environ, "OMP_NUM_THREADS": "1", "NO_COLOR": "1", "COLUMNS": "80", **(environment or {})},
     )
     running = Running(process)
     assert process.stdout is not None
     reader = threading.Thread(target=lambda: running.lines.extend(map(str.rstrip, process.stdout or ())), daemon=True)
     reader.start()
     try:
-        running.base_url = running.wait_for(r"http://127\.0\.0\.1:\d+").group()
-        if ready:
-            running.wait_ready()
         yield running
     finally:
         if process.poll() is None:
