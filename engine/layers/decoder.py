@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 import torch
+
 from appliance.engine.checkpoint.config import ModelConfig
 
 from .embedding import Embedding, Head
@@ -17,8 +18,8 @@ class Decoder:
         self.parameters = Parameters(dtype)
         self.body = self.parameters.under("model")
         self.embedding = Embedding(self.body.under("embed_tokens"), config.vocab_size, config.hidden_size)
-        own_head = None if config.tie_embeddings else self.parameters.under("lm_head")
-        self.head = Head(self.embedding, own_head, config.logit_softcap)
+        head = self.parameters.under("lm_head")
+        self.head = Head(self.embedding, head, config.tie_embeddings, config.logit_softcap)
 
     def load(self, weights: Iterable[tuple[str, torch.Tensor]]) -> None:
         self.parameters.fill(weights, frozenset({"lm_head.weight"} if self.config.tie_embeddings else ()))

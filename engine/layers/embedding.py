@@ -3,6 +3,7 @@
 import torch
 import torch.nn.functional as F  # noqa: N812
 
+from .linear import Product, best_product
 from .parameters import Parameters
 
 
@@ -19,14 +20,22 @@ class Embedding:
 
 
 class Head:
-    """[R, hidden_size] -> float32 [R, vocab_size]; without parameters it shares the weights of `embedding`."""
+    """[R, hidden_size] -> float32 [R, vocab_size].
 
-    __slots__ = ("softcap", "weight")
+    A tied head has the numbers of `embedding`, and on CPUs a second copy of them: lookup wants rows, products do not.
+    """
 
-    def __init__(self, embedding: Embedding, parameters: Parameters | None, softcap: float | None) -> None:
-        self.weight = embedding.weight if parameters is None else parameters.empty("weight", *embedding.weight.shape)
+    __slots__ = ("product", "softcap", "weight")
+
+    def __init__(self, embedding: Embedding, parameters: Parameters, tied: bool, softcap: float | None) -> None:
+        self.weight = embedding.weight if tied else parameters.empty("weight", *embedding.weight.shape)
+        self.product: Product = F.linear
         self.softcap = softcap
+        parameters.when_filled(self._pack)
 
     def __call__(self, hidden: torch.Tensor) -> torch.Tensor:
-        logits = F.linear(hidden, self.weight).float()
+        logits = self.product(hidden, self.weight, None).float()
         return logits if self.softcap is None else logits.div_(self.softcap).tanh_().mul_(self.softcap)
+
+    def _pack(self) -> None:
+        self.weight, self.product = best_product(self.weight)

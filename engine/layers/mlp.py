@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import torch
 import torch.nn.functional as F  # noqa: N812
+
 from appliance.engine.checkpoint.config import ModelConfig
 
 from .linear import Linear

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 import torch
@@ -26,9 +26,14 @@ class Parameters:
     dtype: torch.dtype
     prefix: str = ""
     slots: dict[str, Slot] = field(default_factory=dict)
+    waiting: list[Callable[[], None]] = field(default_factory=list)
 
     def under(self, name: str) -> Parameters:
-        return Parameters(self.dtype, f"{self.prefix}{name}.", self.slots)
+        return Parameters(self.dtype, f"{self.prefix}{name}.", self.slots, self.waiting)
+
+    def when_filled(self, action: Callable[[], None]) -> None:
+        """Called once, after `fill`; it may replace tensors by other layouts of them."""
+        self.waiting.append(action)
 
     def empty(self, name: str, *shape: int, dtype: torch.dtype | None = None, offset: float = 0.0) -> torch.Tensor:
         """One tensor; `offset` is added to what the checkpoint holds."""
@@ -55,10 +60,10 @@ class Parameters:
     def fill(self, weights: Iterable[tuple[str, torch.Tensor]], ignored: frozenset[str] = frozenset()) -> None:
         """Copies every named tensor into its place; ValueError on a missing, unknown, repeated or misshapen tensor."""
         assert self.slots, "filled twice"
-        waiting = dict(self.slots)
+        absent = dict(self.slots)
         problems: dict[str, list[str]] = {}
         for name, tensor in weights:
-            slot = waiting.pop(name, None)
+            slot = absent.pop(name, None)
             if slot is None:
                 if name in self.slots:
                     problems.setdefault("repeated", []).append(name)
@@ -71,11 +76,13 @@ class Parameters:
                 slot.destination.copy_(tensor)
                 if slot.offset:
                     slot.destination.add_(slot.offset)
-        if waiting:
-            problems["missing"] = list(waiting)
+        if absent:
+            problems["missing"] = list(absent)
         if problems:
             raise ValueError("; ".join(f"{kind} tensors: {_few(names)}" for kind, names in problems.items()))
         self.slots.clear()
+        while self.waiting:
+            self.waiting.pop()()
 
     def _add(self, name: str, slot: Slot) -> None:
         full = self.prefix + name

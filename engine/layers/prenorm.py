@@ -1,6 +1,7 @@
 """The stack that most architectures are: norms before attention and feed-forward, one rotation for all layers."""
 
 import torch
+
 from appliance.engine.checkpoint.config import ModelConfig
 
 from .attention import AttentionContext

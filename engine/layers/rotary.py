@@ -1,6 +1,7 @@
 """Rotary position embedding: one table lookup per forward pass, shared by all layers that turn alike."""
 
 import torch
+
 from appliance.engine.checkpoint.config import RopeConfig
 
 from .rope import VARIANTS

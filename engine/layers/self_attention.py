@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import torch
+
 from appliance.engine.checkpoint.config import ModelConfig
 
 from .attention import AttentionContext

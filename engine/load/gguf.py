@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 import torch
+
 from appliance.engine.checkpoint.config import ModelConfig
 from appliance.engine.checkpoint.dtypes import STORAGE_TYPES, TensorInfo
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from importlib import import_module
 
 import torch
+
 from appliance.engine.checkpoint.checkpoint import Checkpoint
 from appliance.engine.checkpoint.errors import CheckpointError
 from appliance.engine.models import ARCHITECTURES

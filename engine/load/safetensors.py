@@ -4,10 +4,11 @@ from collections.abc import Iterator
 from itertools import groupby
 
 import torch
+from safetensors import SafetensorError, safe_open
+
 from appliance.engine.checkpoint.config import ModelConfig
 from appliance.engine.checkpoint.dtypes import TensorInfo
 from appliance.engine.checkpoint.errors import CheckpointError
-from safetensors import SafetensorError, safe_open
 
 
 def read_tensors(

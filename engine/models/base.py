@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Protocol
 
 import torch
+
 from appliance.engine.checkpoint.config import ModelConfig
 from appliance.engine.layers.attention import AttentionContext
 

@@ -4,6 +4,7 @@ Sliding layers turn by their own rotation, full layers by the long-range one; em
 """
 
 import torch
+
 from appliance.engine.checkpoint.config import ModelConfig
 from appliance.engine.layers.attention import AttentionContext
 from appliance.engine.layers.decoder import Decoder

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import torch
+
 from appliance.engine.checkpoint.config import RopeConfig
 
 from . import default, linear, llama3, yarn

@@ -1,6 +1,7 @@
 """Rotary frequencies as first published: theta ** (-2i / head_dim)."""
 
 import torch
+
 from appliance.engine.checkpoint.config import RopeConfig
 
 

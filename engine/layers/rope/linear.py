@@ -1,6 +1,7 @@
 """Position interpolation: every frequency divided by `factor`."""
 
 import torch
+
 from appliance.engine.checkpoint.config import RopeConfig
 
 from . import default

@@ -3,6 +3,7 @@
 import math
 
 import torch
+
 from appliance.engine.checkpoint.config import RopeConfig
 
 from . import default

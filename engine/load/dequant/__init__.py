@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 
 import torch
+
 from appliance.engine.checkpoint.dtypes import STORAGE_TYPES
 
 # type -> module beside this file

@@ -4,6 +4,7 @@ import gguf
 import numpy as np
 import pytest
 import torch
+
 from appliance.engine.checkpoint.dtypes import STORAGE_TYPES
 from appliance.engine.load.dequant import TYPES, dequantise
 

@@ -9,10 +9,11 @@ import gguf_twin
 import numpy as np
 import pytest
 import torch
-from appliance.engine.checkpoint import CheckpointError, read
-from appliance.engine.load import load_model
 from dense_context import DenseContext
 from safetensors.torch import load_file, save_file
+
+from appliance.engine.checkpoint import CheckpointError, read
+from appliance.engine.load import load_model
 
 SIZES: dict[str, Any] = {
     "hidden_size": 64,

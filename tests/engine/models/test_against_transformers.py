@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 import torch
+from dense_context import DenseContext
+
 from appliance.engine.checkpoint import read
 from appliance.engine.load import load_model
-from dense_context import DenseContext
 
 YARN = {"rope_type": "yarn", "rope_theta": 10000.0, "factor": 4.0, "original_max_position_embeddings": 32}
 CASES: dict[str, tuple[str, dict[str, Any]]] = {
