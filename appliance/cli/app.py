@@ -53,9 +53,6 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         make_app(chosen)(args=words, prog_name="appliance")
     except KeyboardInterrupt:
         sys.exit(130)
-    except BrokenPipeError:
-        sys.stderr.close()
-        sys.exit(1)
     except Exception as error:
         code = known_failure(error)
         sys.exit(unknown_failure(error) if code is None else code)

@@ -1,7 +1,6 @@
 """The second tier's findings: pydantic's errors as diagnostics at the key or value they speak of."""
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 from ..diagnostics import Diagnostic, Severity
@@ -32,6 +31,8 @@ def schema_findings(document: Document, data: Any, errors: list[Any]) -> list[Di
         code, fact, fix = say(error, document, path, value, field)
         if isinstance(node := document.node(path), Scalar) and "${" in node.raw and not is_secret(dotted(path)):
             fix = fix if code == "AP0104" else "its value comes from the environment"
+        if not fix:
+            fix = f"`appliance explain {field.path}` describes it" if field else "remove it"
         at = document.key_position(path) if error["type"] == "extra_forbidden" else document.position(path)
         found[key] = Diagnostic(code, Severity.ERROR, at, printable(dotted(path), 200), fact, fix)
     return list(found.values())
@@ -94,9 +95,11 @@ def say(error: Any, document: Document, path: Path, value: Any, field: Declared 
             f"write {'on' if value else 'off'}" if "on" in words else "",
         )
     if kind == "literal_error":
-        return "AP0104", f"{seen} is not {context.get('expected', 'known')}", ""
+        return "AP0104", f"{seen} is not {context.get('expected', 'known')}", f"write {context.get('expected')}"
     if kind in BOUNDS:
-        return "AP0105", f"{seen} is {BOUNDS[kind](context)}", unit_of(field)
+        limit, fact, way_out = BOUNDS[kind]
+        bound = context[limit]
+        return "AP0105", f"{seen} is {fact.format(bound)}", way_out.format(bound, unit_of(field))
     if kind in ("string_too_short", "too_short"):
         return "AP0105", f"{seen} is empty" if value == "" else f"{seen} holds too little", ""
     if kind == "string_pattern_mismatch":
@@ -106,11 +109,12 @@ def say(error: Any, document: Document, path: Path, value: Any, field: Declared 
     return "AP0103", f"{seen} is not {WANTED.get(kind, str(error['msg']).lower())}", repair(kind, value, document, path)
 
 
-BOUNDS: dict[str, Callable[[Any], str]] = {
-    "greater_than_equal": lambda limits: f"below {limits['ge']}",
-    "greater_than": lambda limits: f"not above {limits['gt']:g}",
-    "less_than_equal": lambda limits: f"above {limits['le']:g}",
-    "less_than": lambda limits: f"not below {limits['lt']:g}",
+# kind of error -> (name of its limit, fact, way out)
+BOUNDS: dict[str, tuple[str, str, str]] = {
+    "greater_than_equal": ("ge", "below {:g}", "write {:g}{} or more"),
+    "greater_than": ("gt", "not above {:g}", "write more than {:g}{}"),
+    "less_than_equal": ("le", "above {:g}", "write {:g}{} or less"),
+    "less_than": ("lt", "not below {:g}", "write less than {:g}{}"),
 }
 WANTED = {
     "bool_type": "true or false",
@@ -132,7 +136,7 @@ def add_it(field: Declared | None) -> str:
 
 def unit_of(field: Declared | None) -> str:
     unit = field.extra.get("x-unit") if field else None
-    return f"it counts {unit}" if unit and "," not in unit else ""
+    return f" {unit}" if unit and "," not in unit else ""
 
 
 def repair(kind: str, value: Any, document: Document, path: Path) -> str:

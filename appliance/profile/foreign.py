@@ -15,6 +15,7 @@ KINDS: dict[str, frozenset[str]] = {
     "a LiteLLM configuration": frozenset(["model_list"]),
     "a llama-swap configuration": frozenset(["models"]),
 }
+BEGIN = "begin with schema: 1, as profiles/quickstart.yaml does"
 OPTIONS = frozenset(field.option.replace("-", "_") for field in all_fields().values() if field.option) - {"model"}
 
 
@@ -23,18 +24,18 @@ def foreign(document: Document, data: Any) -> Diagnostic | None:
     at = document.position()
     if not isinstance(data, dict):
         kind = "a list" if isinstance(data, tuple) else "a single value"
-        return _not_a_profile(at, f"the text is {kind}, a profile is a mapping", "begin with schema: 1")
+        return _not_a_profile(at, f"the text is {kind}, a profile is a mapping", BEGIN)
     if OWN & set(data) or not data:
         return None
     for name, keys in KINDS.items():
         if keys <= set(data):
-            return _not_a_profile(at, f"this is not a profile (no schema: key at its top); it looks like {name}", "")
+            return _not_a_profile(at, f"this is not a profile (no schema: key at its top); it looks like {name}", BEGIN)
     if any(key.replace("-", "_") in OPTIONS for key in data):
         fact = "this is not a profile (no schema: key at its top); it looks like options of `vllm serve`"
-        return _not_a_profile(at, fact, "write them as a profile: profiles/quickstart.yaml is a beginning")
+        return _not_a_profile(at, fact, BEGIN)
     if {"name", "model"} & set(data):
         return None
-    return _not_a_profile(at, "this is not a profile (no schema: key at its top)", "begin with schema: 1")
+    return _not_a_profile(at, "this is not a profile (no schema: key at its top)", BEGIN)
 
 
 def _not_a_profile(at: Position, fact: str, fix: str) -> Diagnostic:

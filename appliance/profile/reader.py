@@ -98,7 +98,7 @@ class Reader:
             key = self.node(event, depth)
             value = self.node(next(self.events), depth)
             if not isinstance(key, Scalar):
-                self.find("AP0011", event.start_mark, "a key must be plain text", "")
+                self.find("AP0011", event.start_mark, "a key must be plain text", "write it as one word")
             elif key.raw == "<<" and key.plain:
                 self.merge(mapping, event.start_mark, value)
             elif key.raw in mapping.entries:

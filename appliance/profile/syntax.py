@@ -37,7 +37,7 @@ def explain(file: str, text: str, error: yaml.YAMLError) -> Diagnostic:
     if any(word in context for word in OPENED):
         mark = getattr(error, "context_mark", None) or mark
     if mark is None:
-        return Diagnostic("AP0004", Severity.ERROR, Position(file), "", problem, "")
+        return Diagnostic("AP0004", Severity.ERROR, Position(file), "", problem, INDENT)
     lines = text.splitlines()
     line = lines[mark.line] if mark.line < len(lines) else ""
     code, column, fact, fix = judge(problem, context, line, mark.column)

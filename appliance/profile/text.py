@@ -17,10 +17,10 @@ def read_file(path: str) -> tuple[Document, list[Diagnostic]]:
         with Path(path).open("rb") as file:
             data = file.read(MAX_BYTES + 1)
     except OSError as error:
-        fix = "name the profile inside it" if isinstance(error, IsADirectoryError) else ""
+        fix = "name the profile inside it" if isinstance(error, IsADirectoryError) else "correct path or permissions"
         return Document(path, "", None), [finding(path, "AP0001", f"cannot be read: {error.strerror}", fix)]
     except ValueError:
-        return Document(path, "", None), [finding(path, "AP0001", "cannot be read: the name holds a NUL", "")]
+        return Document(path, "", None), [finding(path, "AP0001", "cannot be read: the name holds a NUL", "correct it")]
     return read_bytes(data, path)
 
 

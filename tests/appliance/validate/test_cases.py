@@ -25,6 +25,16 @@ def test_case(case: Path, tmp_path: Path) -> None:
     assert "\n".join(diagnostics(text + "\n", tmp_path)) == expected.strip()
 
 
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.stem)
+def test_every_diagnostic_has_position_fact_and_way_out(case: Path, tmp_path: Path) -> None:
+    text = case.read_text(encoding="utf-8").partition("\n-----\n")[0]
+    (tmp_path / "profile.yaml").write_text(text + "\n", encoding="utf-8")
+    for found in validate(tmp_path / "profile.yaml", offline=True, environ=ENVIRON).diagnostics:
+        assert found.position.line or found.code == "AP0007"
+        assert found.message and found.fix
+        assert not found.fix.endswith(".")
+
+
 def test_there_is_a_case_for_every_code_that_needs_no_machine() -> None:
     from appliance.codes import group
 
