@@ -53,6 +53,8 @@ class CompletionRequest(SamplingFields):
         super().check(vocab_size)
         if self.logprob_token_ids and self.logprobs is None:
             raise bad_request("logprob_token_ids needs logprobs", "logprob_token_ids")
+        if self.logprob_token_ids and self.echo:
+            raise bad_request("logprob_token_ids cannot be had for the tokens that echo repeats", "logprob_token_ids")
 
 
 async def handle(context: Context, request: Request | None, body: dict[str, Any]) -> Response:

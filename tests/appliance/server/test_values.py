@@ -89,6 +89,11 @@ def test_greedy_copies_are_refused(server: Any) -> None:
     assert server.complete("ab", n=2, temperature=0).json()["error"]["param"] == "n"
 
 
+def test_chosen_tokens_do_not_go_with_echo(server: Any) -> None:
+    answer = server.complete("ab", echo=True, logprobs=1, logprob_token_ids=[5])
+    assert answer.json()["error"]["param"] == "logprob_token_ids"
+
+
 def test_a_message_says_what_was_seen_and_what_is_allowed(server: Any) -> None:
     assert server.complete("ab", temperature=3).json()["error"]["message"] == (
         "temperature: input should be less than or equal to 2, got 3"
