@@ -161,7 +161,10 @@ def check_ids(ids: Any, vocab_size: int, param: str) -> None:
 
 
 def fit_max_tokens(config: ServerConfig, prompt_tokens: int, asked: int | None, default: int | None) -> int:
-    """Tokens that may come out; raises ApiError 400 where prompt or max_tokens pass the context."""
+    """Tokens that may come out; raises ApiError 400 where prompt or max_tokens pass the context.
+
+    Where the request says nothing: the profile's default, the endpoint's, the checkpoint's, what fits.
+    """
     context = config.max_context
     room = context - prompt_tokens
     if room < 1:
@@ -170,8 +173,8 @@ def fit_max_tokens(config: ServerConfig, prompt_tokens: int, asked: int | None, 
             "prompt",
         )
     if asked is None:
-        default = config.max_tokens_default if config.max_tokens_default is not None else default
-        return room if default is None else min(default, room)
+        choices = (config.max_tokens_default, default, config.sampling_defaults.get("max_new_tokens"))
+        return min(room, int(next((choice for choice in choices if choice is not None), room)))
     if asked < 1:
         raise bad_request(f"max_tokens: must be at least 1, got {asked}", "max_tokens")
     if asked > context:

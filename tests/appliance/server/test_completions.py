@@ -210,6 +210,13 @@ def test_sampling_defaults_of_the_checkpoint_give_way_to_the_request(boot: Any) 
     assert server.engine.journal["sampling"]["max_tokens"] == 9
 
 
+def test_the_checkpoints_length_ends_a_chat_that_names_none(boot: Any) -> None:
+    server = boot(sampling_defaults={"max_new_tokens": 5})
+    assert server.chat("hey").json()["usage"]["completion_tokens"] == 5
+    assert server.chat("hey", max_tokens=7).json()["usage"]["completion_tokens"] == 7
+    assert server.complete("hey").json()["usage"]["completion_tokens"] == 16
+
+
 def test_request_id(server: Any) -> None:
     assert server.complete("a", request_id="mine").json()["id"] == "cmpl-mine"
     answer = server.http.post("/v1/completions", json={"prompt": "a"}, headers={"X-Request-Id": "theirs"})
