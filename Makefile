@@ -8,7 +8,7 @@ ROOMS := engine kernels migrations schemas profiles
 PYTHON ?= $(shell for python in python3 python3.11 python3.12 python3.13 python3.14; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 
-.PHONY: up test check format types schemas bench soak docs wheel clean help
+.PHONY: up test check format types schemas bench soak wheel clean help
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -38,14 +38,11 @@ types: # the tree as it is imported: the rooms are subfolders of the package
 schemas: $(VENV)/.installed ## regenerate the committed JSON Schemas
 	$(BIN)/python -m appliance schema --write
 
-bench: $(VENV)/.installed-test ## the benchmark table, beside the peers that are set up
-	$(BIN)/python -m benchmarks
+bench: $(VENV)/.installed-test ## the benchmark tables; BENCH="--vllm VENV/bin/vllm" sets vLLM beside us
+	$(BIN)/python benchmarks $(BENCH)
 
 soak: $(VENV)/.installed-test ## ten minutes of mixed traffic, then look for leaks
-	$(BIN)/python -m benchmarks.soak
-
-docs: $(VENV)/.installed ## regenerate the committed pages of docs/
-	$(BIN)/python -m docs
+	$(BIN)/python benchmarks/soak.py
 
 wheel: $(VENV)/.installed-test ## a wheel in dist/
 	rm -rf build dist

@@ -1,4 +1,4 @@
-"""A pull as a person sees it: a bar on a terminal, a few plain lines elsewhere. Implements `appliance.source.Progress`."""
+"""A pull as a person sees it: a bar on a terminal, a few plain lines elsewhere: `appliance.source.Progress`."""
 
 import sys
 import time

@@ -6,9 +6,11 @@ _PAGES = (
     Code(
         "AP0601",
         "the address cannot be bound",
-        "`security.bind` (or `--bind`) names an address that another process listens on, that this machine does not have, or "
+        "`security.bind` (or `--bind`) names an address that another process listens on, that this machine does "
+        "not have, or "
         "that this user may not use. It is bound before anything boots.",
-        "Stop the other process, or choose another address: `appliance up FILE --bind 127.0.0.1:8001`. Port 0 takes any free one.",
+        "Stop the other process, or choose another address: `appliance up FILE --bind 127.0.0.1:8001`. Port 0 "
+        "takes any free one.",
     ),
     Code(
         "AP0602",
@@ -31,14 +33,18 @@ _PAGES = (
     Code(
         "AP0605",
         "a process dies again and again",
-        "The engine or a server died so often within a short time that restarting it serves nobody. The last lines that it "
+        "The engine or a server died so often within a short time that restarting it serves nobody. The last "
+        "lines that it "
         "wrote stand above this message.",
-        "Read those lines. A process killed by signal 9 often ran out of memory: lower `kv_cache.size` or `model.max_context`.",
+        "Read those lines. A process killed by signal 9 often ran out of memory: lower `kv_cache.size` or "
+        "`model.max_context`.",
     ),
     Code(
         "AP0606",
         "a required endpoint cannot be served",
-        "`endpoints` says `required`, and the model that booted cannot serve it. The appliance does not run half.",
+        "`endpoints` says `required`, and the model that booted cannot serve it. The appliance stays not ready: "
+        "`/ready` "
+        "answers 503 with this reason, so that no balancer sends requests to half an appliance.",
         "Choose a model that can, or set the endpoint to `auto`, `on` or `off`.",
     ),
     Code(

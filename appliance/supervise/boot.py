@@ -27,7 +27,7 @@ def boot(file: Path, bind: str | None, state_dir: Path | None, started: float, p
     else:
         listener = listen(bind, Position("--bind"), "")
     with listener, StateFolder(state_dir or default_folder(profile.name), checked.position("name")) as folder:
-        report.note(f"{profile.name}, release {profile.release}, on {url(listener)}")
+        report.heading(f"{profile.name}, release {profile.release}, on {url(listener)}")
         report.stage("profile", time.monotonic() - started)
         prepared = prepare(checked, progress)
         report.stage("model", prepared.seconds["model"], prepared.source.path.name)

@@ -7,6 +7,8 @@ from typing import Protocol
 
 
 class Report(Protocol):
+    def heading(self, text: str) -> None: ...
+
     def stage(self, name: str, seconds: float, detail: str = "") -> None: ...
 
     def note(self, text: str, level: str = "info") -> None: ...
@@ -29,6 +31,9 @@ class TextReport:
         self._out = Console(highlight=False, soft_wrap=True)
         self._err = Console(stderr=True, highlight=False, soft_wrap=True)
 
+    def heading(self, text: str) -> None:
+        self._out.print(text, style="bold", markup=False)
+
     def stage(self, name: str, seconds: float, detail: str = "") -> None:
         self._out.print(f"  {name:<24}{seconds:6.2f} s  {detail}".rstrip(), markup=False)
 
@@ -45,6 +50,9 @@ class TextReport:
 
 class JsonReport:
     """One JSON object per line on standard error, those of the children among them."""
+
+    def heading(self, text: str) -> None:
+        self._say("info", text)
 
     def stage(self, name: str, seconds: float, detail: str = "") -> None:
         self._say("info", name, stage=name, seconds=round(seconds, 3), **({"detail": detail} if detail else {}))

@@ -63,6 +63,7 @@ class Supervisor:
         self._changed = asyncio.Event()
         self._handle_signals()
         self._set(State.STARTING)
+        self._booting = time.monotonic()
         kept = {keeper: asyncio.create_task(keeper.run()) for keeper in [self.generation.engine, *self._servers]}
         watch = asyncio.create_task(self._watch_readiness())
         ending = asyncio.create_task(self._ending.wait())
@@ -95,7 +96,7 @@ class Supervisor:
 
     def changed(self, role: Role, state: State) -> None:
         if role.name == "server" and state is State.READY and self.state is State.STARTING:
-            self.report.stage("server: accepting", time.monotonic() - self.started, "since the start")
+            self.report.stage("server: accepting", time.monotonic() - self._booting)
         self._changed.set()
 
     def _make_server(self) -> Keeper:
