@@ -8,7 +8,7 @@ ROOMS := engine kernels migrations schemas profiles
 PYTHON ?= $(shell for python in python3 python3.11 python3.12 python3.13 python3.14; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 
-.PHONY: up test check format types schemas bench soak wheel clean help
+.PHONY: up test check format types schemas bench soak docs wheel clean help
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -43,6 +43,9 @@ bench: $(VENV)/.installed-test ## the benchmark tables; BENCH="--vllm VENV/bin/v
 
 soak: $(VENV)/.installed-test ## ten minutes of mixed traffic, then look for leaks
 	$(BIN)/python benchmarks/soak.py
+
+docs: $(VENV)/.installed ## regenerate the committed pages of docs/
+	$(BIN)/python docs/generate.py
 
 wheel: $(VENV)/.installed-test ## a wheel in dist/
 	rm -rf build dist
