@@ -58,9 +58,21 @@ def _apply(rule: Rule, settings: Settings, site: OptionSite, leaves: list[Leaf])
         new = [leaf for put in rule.puts for leaf in _put(put, rule.target, leaves)]
     except _StuckError as stuck:
         return Step(rule, site, value, str(stuck))
+    new = _claimed_once(new)
     kept = Settings([leaf for leaf in settings.leaves if not any(leaf is old for old in leaves)])
     settings.replace(leaves, kept.fitting(new))
     return Step(rule, site, value)
+
+
+def _claimed_once(leaves: list[Leaf]) -> list[Leaf]:
+    """Two new leaves may stem from one old one; only the first can be written by renaming it."""
+    claimed: set[tuple[int, Path | None]] = set()
+    found = []
+    for leaf in leaves:
+        key = (id(leaf.site), leaf.origin)
+        found.append(replace(leaf, origin=None) if key in claimed else leaf)
+        claimed.add(key)
+    return found
 
 
 def _check_open(place: Target, settings: Settings, value: Value | Raw) -> None:
@@ -77,6 +89,8 @@ def _put(put: Put, target: Target, leaves: list[Leaf]) -> list[Leaf]:
     depth = len(target.path)
     place = put.target
     first = leaves[0]
+    if put.value is not KEEP and place == target and len(leaves) == 1 and not isinstance(put.value, dict):
+        return [replace(first, value=put.value, changed=put.value != first.value)]
     if put.value is not KEEP:
         # A constant; the first one stands where the old setting stood, so that its site can be rewritten in place.
         return [

@@ -87,6 +87,7 @@ class Catalogue:
     def __init__(self, document: Mapping[str, Any]) -> None:
         self.releases: tuple[Release, ...] = tuple(release(name) for name in document["releases"])
         self._document = document
+        self._indexes: dict[Release, int] = {}
 
     @property
     def newest(self) -> Release:
@@ -94,11 +95,12 @@ class Catalogue:
 
     def index(self, wanted: Release) -> int:
         """The catalogue's snapshot for a release: of the same minor where there is one, else the last one before it."""
-        minor = [i for i, known in enumerate(self.releases) if known[:2] == wanted[:2]]
-        before = [i for i, known in enumerate(self.releases) if known <= wanted]
-        if minor:
-            return max((i for i in minor if i in before), default=minor[0])
-        return before[-1] if before else 0
+        if wanted not in self._indexes:
+            minor = [i for i, known in enumerate(self.releases) if known[:2] == wanted[:2]]
+            before = [i for i, known in enumerate(self.releases) if known <= wanted]
+            in_minor = max((i for i in minor if i in before), default=minor[0]) if minor else None
+            self._indexes[wanted] = in_minor if in_minor is not None else before[-1] if before else 0
+        return self._indexes[wanted]
 
     def python(self, wanted: Release) -> str:
         return str(self._document["python"][self.index(wanted)])

@@ -59,29 +59,36 @@ def _inner(site: OptionSite, staying: list[Leaf]) -> list[Operation]:
         return [Rewrite(site, value=_nested(staying, depth))]
     operations: list[Operation] = []
     kept: set[Path] = set()
-    renames: dict[tuple[Path, str], None] = {}
+    renames: dict[Path, str] = {}
     for leaf in staying:
         inside = leaf.path[depth:]
-        if leaf.origin is None:
-            operations.append(Insert(site, inside, _plain(leaf)))
-            continue
-        step = next((i for i, (a, b) in enumerate(zip(leaf.origin, inside, strict=False)) if a != b), None)
-        if len(leaf.origin) != len(inside) or (step is not None and leaf.origin[step + 1 :] != inside[step + 1 :]):
+        if leaf.origin is None or not _renamable(leaf.origin, inside, renames):
             operations.append(Insert(site, inside, _plain(leaf)))
             continue
         kept.add(leaf.origin)
-        if step is not None:
-            whole = leaf.origin[: step + 1]
-            last = step + 1 == len(inside)
-            if leaf.changed and last:
-                operations.append(Rewrite(site, inside[step], _plain(leaf), path=whole))
-                continue
-            renames[whole, inside[step]] = None
         if leaf.changed:
             operations.append(Rewrite(site, value=_plain(leaf), path=leaf.origin))
-    operations += [Rewrite(site, name, path=path) for path, name in renames]
-    operations += [Remove(site, path) for path in _emptied(set(before), kept)]
-    return operations
+    changed = {operation.path: operation for operation in operations if isinstance(operation, Rewrite)}
+    steps: list[Operation] = [
+        Rewrite(site, name, changed[path].value if path in changed else KEEP, path)
+        for path, name in sorted(renames.items(), key=lambda item: -len(item[0]))
+        if name != path[-1]
+    ]
+    named = {path for path, name in renames.items() if name != path[-1]}
+    steps = [operation for path, operation in changed.items() if path not in named] + steps
+    gone: list[Operation] = [Remove(site, path) for path in _emptied(set(before), kept)]
+    return gone + steps + [operation for operation in operations if isinstance(operation, Insert)]
+
+
+def _renamable(origin: Path, inside: Path, renames: dict[Path, str]) -> bool:
+    """Whether the key can stay where it is under new names; notes the names, which all keys below a parent share."""
+    if len(origin) != len(inside):
+        return False
+    steps = {origin[: i + 1]: inside[i] for i in range(len(origin))}
+    if any(renames.get(path, name) != name for path, name in steps.items()):
+        return False
+    renames |= steps
+    return True
 
 
 def _emptied(before: set[Path], kept: set[Path]) -> list[Path]:

@@ -65,6 +65,14 @@ def numbers(value: Plain) -> Plain:
     return [int(item) for item in items]
 
 
+def single(value: Plain) -> Plain:
+    """The one number of a list of one."""
+    found = numbers(value)
+    if not isinstance(found, list) or len(found) != 1:
+        raise CannotConvertError("it is more than one size")
+    return found[0]
+
+
 CONVERSIONS: dict[str, Callable[[Plain], Plain]] = {
     "modality limits": modality_limits,
     "reciprocal": reciprocal,
@@ -73,4 +81,5 @@ CONVERSIONS: dict[str, Callable[[Plain], Plain]] = {
     "number": number,
     "numbers": numbers,
     "rope": rope,
+    "single": single,
 }

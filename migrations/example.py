@@ -1,4 +1,4 @@
-"""The canonical text of a deployment, `VAR=value ... --option value ...`: rule examples are written in it, and proved in it.
+"""The canonical text of a deployment, `VAR=value ... --option value ...`: rule examples are written and proved in it.
 
 It is a command line as a shell would take it, read and written without regard for its layout.
 """
@@ -85,11 +85,8 @@ def _carry_out(operation: Operation, slots: list[list[str]], values: dict[int, A
         case Rewrite(site=site, path=()):
             name = site.name if isinstance(operation.name, Keep) else operation.name
             path = operation.name_path or (site.path if isinstance(operation.name, Keep) else ())
-            if isinstance(operation.value, Keep):
-                values.pop(id(site), None) if id(site) not in values else None
-                _put(slots, site, _words(site, name, _kept(site), path))
-            else:
-                _put(slots, site, _words(site, name, operation.value, path))
+            value = _kept(site) if isinstance(operation.value, Keep) else operation.value
+            _put(slots, site, _words(site, name, value, path))
         case Rewrite(site=site, path=path):
             parent = _inside(values, site, path[:-1])
             key = path[-1] if isinstance(operation.name, Keep) else operation.name
@@ -116,11 +113,17 @@ def _carry_out(operation: Operation, slots: list[list[str]], values: dict[int, A
 
 def _inside(values: dict[int, Any], site: OptionSite, path: Path) -> dict[str, Any]:
     """The mapping at a path of the site's value, made where it is missing; changes to it are written at the end."""
-    current = values.setdefault(id(site), copy.deepcopy(site.value))
+    current: Any = values.setdefault(id(site), copy.deepcopy(site.value))
     for step in path:
         current = current.setdefault(step, {})
-    found: dict[str, Any] = current
-    return found
+    return dict_of(current)
+
+
+def dict_of(value: Any) -> dict[str, Any]:
+    """Raises TypeError for anything that holds no keys."""
+    if not isinstance(value, dict):
+        raise TypeError(f"{value!r} has no keys")
+    return value
 
 
 def _kept(site: OptionSite) -> NewValue:
@@ -161,7 +164,7 @@ def _put(slots: list[list[str]], site: OptionSite, words: Sequence[str]) -> None
 
 def _named(slots: list[list[str]], site: OptionSite) -> str:
     """The flag that now stands where the site stood."""
-    word = slots[site.handle.first][0]
+    word: str = slots[site.handle.first][0]
     return word.partition("=")[0].lstrip("-")
 
 

@@ -84,6 +84,7 @@ class Comment:
     text: str
 
 
+# Paths in Remove and Rewrite name keys as they stand in the text; the path of Insert names them as they will be.
 Operation: TypeAlias = Remove | Rewrite | Insert | Add | Comment
 
 

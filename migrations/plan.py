@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import cache
 
 from appliance.diagnostics import Severity
 from appliance.migrations.apply import Step, apply_rules
@@ -38,7 +39,7 @@ def plan_changes(
     book = catalogue()
     settings = Settings.read(sites)
     before = Settings(list(settings.leaves))
-    steps = apply_rules(_due(book, from_release, to_release), settings, model)
+    steps = apply_rules(_due(from_release, to_release), settings, model)
     checks = check_settings(book, settings, to_release)
     operations = operations_for(sites, settings)
     found = [_told(step, to_release) for step in steps]
@@ -51,8 +52,10 @@ def plan_changes(
     return found + check_security(before, to_release)
 
 
-def _due(book: Catalogue, start: Release | None, target: Release) -> list[Rule]:
+@cache
+def _due(start: Release | None, target: Release) -> tuple[Rule, ...]:
     """The rules up to the target; of those the deployment has already lived through, the ones it never followed."""
+    book = catalogue()
     reached = _position(book, target)
     due = []
     for rule in RULES:
@@ -61,7 +64,7 @@ def _due(book: Catalogue, start: Release | None, target: Release) -> list[Rule]:
         lived = start is not None and _position(book, rule.since) <= _position(book, start)
         if not lived or (start is not None and not rule.behaviour and not _alive(book, rule, start)):
             due.append(rule)
-    return due
+    return tuple(due)
 
 
 def _position(book: Catalogue, release: Release) -> tuple[int, Release]:

@@ -1,0 +1,1 @@
+"""Generates schemas/engine-options.json from released wheels: `python -m appliance.migrations.build --release X`."""
