@@ -15,7 +15,7 @@ help: ## this list
 
 up: $(VENV)/.installed ## install, fetch the model, serve PROFILE (profiles/quickstart.yaml)
 	$(BIN)/appliance pull $(PROFILE)
-	exec $(BIN)/appliance up $(PROFILE)
+	@exec $(BIN)/appliance up $(PROFILE)
 
 test: $(VENV)/.installed-test ## install, fetch the model, run all tests
 	$(BIN)/appliance pull profiles/quickstart.yaml

@@ -4,24 +4,25 @@ import asyncio
 import time
 from pathlib import Path
 
-from appliance.diagnostics import ApplianceError, Position
+from appliance.diagnostics import ApplianceError, Position, Severity
 from appliance.source import Progress
 from appliance.supervise.differences import differences
 from appliance.supervise.folder import StateFolder, default_folder
 from appliance.supervise.hint import hint
 from appliance.supervise.listener import listen, url
 from appliance.supervise.report import REPORTS, Report
+from appliance.supervise.report_progress import ReportProgress
 from appliance.supervise.road import Checked, prepare, read_profile
 from appliance.supervise.supervisor import Supervisor
 
 
 def boot(file: Path, bind: str | None, state_dir: Path | None, started: float, progress: Progress) -> int:
-    """Exit code. ApplianceError and CheckpointError for everything known that prevents it."""
+    """Exit code. ApplianceError for everything known that prevents it. `started` is when the command began."""
     checked = read_profile(file)
     profile = checked.profile
     report = REPORTS[profile.observability.log_format]()
     for finding in checked.findings:
-        report.note(str(finding), finding.severity)
+        report.note(str(finding), "info" if finding.severity is Severity.NOTE else finding.severity)
     if bind is None:
         listener = listen(profile.security.bind, checked.position("security.bind"))
     else:
@@ -29,7 +30,8 @@ def boot(file: Path, bind: str | None, state_dir: Path | None, started: float, p
     with listener, StateFolder(state_dir or default_folder(profile.name), checked.position("name")) as folder:
         report.heading(f"{profile.name}, release {profile.release}, on {url(listener)}")
         report.stage("profile", time.monotonic() - started)
-        prepared = prepare(checked, progress)
+        told = progress if profile.observability.log_format == "text" else ReportProgress(report)
+        prepared = prepare(checked, told)
         report.stage("model", prepared.seconds["model"], prepared.source.path.name)
         report.stage("plan", prepared.seconds["plan"])
         supervisor = Supervisor(

