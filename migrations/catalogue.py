@@ -20,12 +20,14 @@ class Facts:
 
     type: bool int float str choice list json json-or-str bool-or-str. nargs: as in argparse where type leaves it open.
     of: the config class whose fields are its nested keys. open: other values than the listed ones are accepted too.
+    numbered: the place of a value in the list may be written for it.
     """
 
     type: str = "str"
     default: Any = None
     values: tuple[Any, ...] = ()
     open: bool = False
+    numbered: bool = False
     flags: tuple[str, ...] = ()
     negations: tuple[str, ...] = ()
     nargs: str | int | None = None

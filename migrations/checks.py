@@ -17,6 +17,9 @@ from appliance.migrations.settings import Leaf, Settings
 from appliance.migrations.values import SECRETS, as_bool, parse_number, to_text
 
 MODALITIES = ("image", "video", "audio")
+UNKNOWN_KEY = "VM0005"
+# From this release on the engine refuses nested keys it does not know; before, it mostly ignored them.
+_STRICT = Release(0, 16)
 _ABBREVIABLE = (Form.FLAG, Form.EQUALS, Form.YAML_KEY)
 _OPERATORS = {"gt": ("above", float.__gt__), "ge": ("at least", float.__ge__)}
 _OPERATORS |= {"lt": ("below", float.__lt__), "le": ("at most", float.__le__)}
@@ -30,8 +33,13 @@ class Checked:
     renamed: set[int] = field(default_factory=set)
 
 
-def check_settings(book: Catalogue, settings: Settings, target: Release) -> Checked:
-    """Spells abbreviations in full inside `settings`; everything else is only told."""
+def check_settings(
+    book: Catalogue, settings: Settings, start: Release | None, target: Release, told: frozenset[int]
+) -> Checked:
+    """Spells abbreviations in full and takes out nested keys that were always ignored; all else is only told.
+
+    told: ids of sites about which a rule has already said what is wrong.
+    """
     checked = Checked()
     index = book.index(target)
     for position, leaf in enumerate(settings.leaves):
@@ -41,8 +49,14 @@ def check_settings(book: Catalogue, settings: Settings, target: Release) -> Chec
                 settings.leaves[position] = replace(leaf, name=full)
                 checked.renamed.add(id(leaf.site))
                 checked.changes.append(_spelled(leaf, full))
-    for leaf in settings.leaves:
-        checked.changes += _variable(book, leaf, index) if leaf.room is Room.ENV else _option(book, leaf, index)
+    lenient = start is None or start < _STRICT
+    for leaf in list(settings.leaves):
+        if id(leaf.site) in told:
+            continue
+        found = list(_variable(book, leaf, index) if leaf.room is Room.ENV else _option(book, leaf, index))
+        checked.changes += found
+        if lenient and any(change.code == UNKNOWN_KEY for change in found):
+            settings.leaves.remove(leaf)
     return checked
 
 
@@ -121,7 +135,7 @@ def _unknown_key(book: Catalogue, leaf: Leaf, depth: int, index: int) -> Change:
     known = [name for name, entry in book.classes[parent or ""].items() if entry.exists(index)]
     near = get_close_matches(leaf.path[depth - 1], known, 1, 0.6)
     way_out = f"did you mean {near[0]}?" if near else "remove it"
-    return _finding(leaf, "VM0005", Severity.ERROR, f'"{leaf.path[depth - 1]}" is no key of {parent}', way_out)
+    return _finding(leaf, UNKNOWN_KEY, Severity.ERROR, f'"{leaf.path[depth - 1]}" is no key of {parent}', way_out)
 
 
 def _nested_value(leaf: Leaf, facts: Facts) -> Iterator[Change]:
@@ -137,8 +151,12 @@ def _nested_value(leaf: Leaf, facts: Facts) -> Iterator[Change]:
 def _value(leaf: Leaf, facts: Facts) -> Iterator[Change]:
     value: Any = leaf.value
     if facts.type == "choice" and not facts.open and facts.values and isinstance(value, str | int):
-        if not any(_folded(value) == _folded(known) for known in facts.values):
+        numbers = [str(place) for place in range(len(facts.values))] if facts.numbered else []
+        if not any(_folded(value) == _folded(known) for known in (*facts.values, *numbers)):
             yield _choice(leaf, value, facts)
+    elif facts.open and isinstance(value, str) and value and not set(value) & set("./:"):
+        if not any(_folded(value) == _folded(known) for known in facts.values):
+            yield _unregistered(leaf, value, facts)
     elif facts.type in ("int", "float") and value is not None:
         found = parse_number(value) if isinstance(value, str) else value
         if isinstance(found, str) and found not in ("auto", "None") and leaf.name not in SECRETS:
@@ -152,6 +170,12 @@ def _choice(leaf: Leaf, value: Any, facts: Facts) -> Change:
     listed = ", ".join(str(known) for known in facts.values)
     way_out = f'did you mean "{near[0]}"?' if near else f"one of {listed}"
     return _finding(leaf, "VM0007", Severity.ERROR, f'"{to_text(value)}" is not a value it takes', way_out)
+
+
+def _unregistered(leaf: Leaf, value: str, facts: Facts) -> Change:
+    near = get_close_matches(value, [str(known) for known in facts.values], 1, 0.7)
+    way_out = f'did you mean "{near[0]}"?' if near else "check that a plugin brings it"
+    return _finding(leaf, "VM0010", Severity.WARNING, f'the engine itself has no "{value}"', way_out)
 
 
 def _bounds(leaf: Leaf, value: float, facts: Facts) -> Iterator[Change]:

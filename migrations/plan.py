@@ -11,6 +11,7 @@ from appliance.migrations.catalogue import Catalogue, Free, catalogue
 from appliance.migrations.change import Change, Part
 from appliance.migrations.checks import check_settings
 from appliance.migrations.compile import operations_for
+from appliance.migrations.hints import check_hints
 from appliance.migrations.matching import fits, holds
 from appliance.migrations.operations import Comment, Operation
 from appliance.migrations.quirks import check_quirks
@@ -40,7 +41,8 @@ def plan_changes(
     settings = Settings.read(sites)
     before = Settings(list(settings.leaves))
     steps = apply_rules(_due(from_release, to_release), settings, model)
-    checks = check_settings(book, settings, to_release)
+    told = frozenset(id(step.site) for step in steps if step.stuck or step.rule.puts is None)
+    checks = check_settings(book, settings, from_release, to_release, told)
     operations = operations_for(sites, settings)
     found = [_told(step, to_release) for step in steps]
     found += checks.changes
@@ -49,7 +51,7 @@ def plan_changes(
     order = {id(site): index for index, site in enumerate(sites)}
     found.sort(key=lambda change: order.get(id(change.site), len(order)))
     found += _behaviour(book, before, settings, from_release, to_release, model)
-    return found + check_security(before, to_release)
+    return [*found, *check_hints(before, settings, model, to_release), *check_security(before, to_release)]
 
 
 @cache

@@ -111,10 +111,22 @@ class Since:
         safe: bool = True,
         nature: Nature = Nature.REPLACED,
         advice: str = "",
+        touches: tuple[Condition, ...] = (),
     ) -> Rule:
         """Anything else: replaced by these settings."""
         return self._rule(
-            code, nature, target, reason, evidence, before, after, match, puts=tuple(puts), safe=safe, advice=advice
+            code,
+            nature,
+            target,
+            reason,
+            evidence,
+            before,
+            after,
+            match,
+            puts=tuple(puts),
+            safe=safe,
+            touches=touches,
+            advice=advice,
         )
 
     def default(

@@ -1,4 +1,4 @@
-"""`python -m appliance.migrations.build --release 0.34.0`: downloads that wheel and merges what it says into the catalogue."""
+"""`python -m appliance.migrations.build --release 0.34.0`: downloads that wheel and merges it into the catalogue."""
 
 import tempfile
 from pathlib import Path

@@ -1,7 +1,7 @@
 """The catalogue as text: facts of many releases <-> one compact JSON document.
 
-Every entry holds `in`, the closed intervals of release indexes in which it exists, and `at`, its attributes: the full set at the
-first index, afterwards only what changed (null: attribute gone; `default` is always there, so null is its value).
+Every entry holds `in`, the closed intervals of release indexes in which it exists, and `at`, its attributes: the full
+set at the first index, then only what changed (null: attribute gone; but `default` is always there, and may be null).
 """
 
 import json

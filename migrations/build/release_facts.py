@@ -9,6 +9,7 @@ from appliance.migrations.build.arguments import Argument, Arguments
 from appliance.migrations.build.constants import Computed
 from appliance.migrations.build.environment import variables
 from appliance.migrations.build.fields import class_fields
+from appliance.migrations.build.registries import kv_connectors, reasoning_parsers, tool_parsers
 from appliance.migrations.build.shapes import Shapes, is_config
 from appliance.migrations.build.sources import Module, Sources
 
@@ -37,15 +38,26 @@ def read_release(root: Path) -> ReleaseFacts:
     arguments = Arguments(sources, shapes)
     arguments.walk(module, start, command)
     paired = "EnableDisableAction" in (root / "vllm/utils/argparse_utils.py").read_text() if _flexible(root) else False
+    options = {_name(argument): _option(argument, paired) for argument in arguments.collected}
+    classes = _classes(sources, shapes)
+    _register(options, "tool-call-parser", tool_parsers(root))
+    _register(options, "reasoning-parser", reasoning_parsers(root))
+    _register(classes.get("KVTransferConfig", {}), "kv_connector", kv_connectors(root))
     return ReleaseFacts(
-        {_name(argument): _option(argument, paired) for argument in arguments.collected},
-        _classes(sources, shapes),
+        options,
+        classes,
         {
             name: _tidy({"type": item.kind, "default": item.default, "values": list(item.values)})
             for name, item in variables(sources, shapes).items()
         },
         _python(root),
     )
+
+
+def _register(facts: Facts, name: str, values: list[str]) -> None:
+    """Plugins may register more, so the list is open."""
+    if name in facts and values:
+        facts[name] |= {"values": values, "open": True}
 
 
 def _flexible(root: Path) -> bool:
@@ -76,6 +88,7 @@ def _option(argument: Argument, paired: bool) -> dict[str, Any]:
             "default": False if argument.action == "switch" and argument.default is None else argument.default,
             "values": _listed(argument.values),
             "open": argument.open,
+            "numbered": argument.shape.numbered,
             "bounds": argument.bounds,
             "of": argument.shape.of,
             "field": argument.origin,
@@ -112,6 +125,7 @@ def _classes(sources: Sources, shapes: Shapes) -> dict[str, Facts]:
                             "default": item.default,
                             "values": _listed(item.shape.values),
                             "open": item.shape.open,
+                            "numbered": item.shape.numbered,
                             "bounds": item.bounds,
                             "of": item.shape.of,
                             "deprecated": item.deprecated,

@@ -13,12 +13,16 @@ _PLAIN = {"bool", "int", "float", "str"}
 
 @dataclass(frozen=True)
 class Shape:
-    """kinds: any of bool int float str list dict config enum literal other. of: the config class behind it."""
+    """kinds: any of bool int float str list dict config enum literal other. of: the config class behind it.
+
+    numbered: an enum whose members are numbers too.
+    """
 
     kinds: frozenset[str] = frozenset()
     values: tuple[Any, ...] = ()
     of: str | None = None
     optional: bool = False
+    numbered: bool = False
 
     def __or__(self, other: "Shape") -> "Shape":
         return Shape(
@@ -26,6 +30,7 @@ class Shape:
             self.values + tuple(value for value in other.values if value not in self.values),
             self.of or other.of,
             self.optional or other.optional,
+            self.numbered or other.numbered,
         )
 
     @property
@@ -123,7 +128,7 @@ class Shapes:
         if bases & {"Enum", "IntEnum", "StrEnum"} or any(
             "EnumMeta" in ast.unparse(k.value) for k in definition.keywords
         ):
-            return Shape(frozenset({"enum"}), tuple(enum_members(definition)))
+            return Shape(frozenset({"enum"}), tuple(enum_members(definition)), numbered=_numbered(definition))
         if "TypedDict" in bases or "dict" in bases:
             return Shape(frozenset({"dict"}), of=definition.name)
         if is_config(definition):
@@ -138,6 +143,12 @@ def is_config(node: ast.ClassDef) -> bool:
     return bool(
         decorators & {"config", "dataclass"} or "BaseModel" in bases or any(b.endswith("Config") for b in bases)
     )
+
+
+def _numbered(node: ast.ClassDef) -> bool:
+    """Whether the members are 0, 1, 2 ..., so that people may write the number."""
+    values = [item.value for item in node.body if isinstance(item, ast.Assign)]
+    return bool(values) and all(isinstance(value, ast.Constant) and isinstance(value.value, int) for value in values)
 
 
 def enum_members(node: ast.ClassDef) -> list[str]:

@@ -20,7 +20,7 @@ RULES = (
     _91.no_effect(
         "VM0911",
         env("VLLM_TEST_STANDALONE_COMPILE"),
-        "the test switch became VLLM_USE_STANDALONE_COMPILE, which is on by default since 0.11.1",
+        "an internal switch; its successor is VLLM_USE_STANDALONE_COMPILE, which is on by default since 0.11.1",
         "envs.py:304 in 0.9.0, envs.py:544 in 0.11.2",
         "VLLM_TEST_STANDALONE_COMPILE=1",
     ),
@@ -35,7 +35,7 @@ RULES = (
     _92.no_effect(
         "VM0921",
         env("VLLM_ENABLE_MOE_ALIGN_BLOCK_SIZE_TRITON"),
-        "the Triton variant of the alignment kernel is chosen by the engine",
+        "the Triton variant of the alignment kernel has no switch any more",
         "envs.py:720 in 0.9.1, absent in 0.9.2",
         "VLLM_ENABLE_MOE_ALIGN_BLOCK_SIZE_TRITON=1",
     ),

@@ -22,7 +22,8 @@ RULES = (
     _100.gone(
         "VM1002",
         option("device"),
-        "the device is chosen by the build of the engine, not by an option; from 0.24 to 0.30 the word was even taken for "
+        "the device is chosen by the build of the engine, not by an option; from 0.24 to 0.30 the word was even "
+        "taken for "
         "--device-ids",
         "vllm/config.py:2377 in 0.9.2; argparse prefix matching over 0.24-0.30",
         "--device cpu",
@@ -46,7 +47,8 @@ RULES = (
     _100.default(
         "VM1005",
         option("expand-tools-even-if-tool-choice-none"),
-        "tools are put into the prompt even with tool_choice none; --exclude-tools-when-tool-choice-none (0.10.2+) keeps them out",
+        "tools are put into the prompt even with tool_choice none; --exclude-tools-when-tool-choice-none "
+        "(0.10.2+) keeps them out",
         "entrypoints/openai/cli_args.py:226 in 0.9.2, :127 in 0.10.2",
         before="--enable-auto-tool-choice --tool-call-parser hermes",
     ),
@@ -192,7 +194,12 @@ RULES = (
         _102.no_effect(code, env(name), why, evidence, f"{name}=1")
         for code, name, why, evidence in (
             ("VM1036", "VLLM_NO_DEPRECATION_WARNING", "nothing read it any more", "envs.py:570 in 0.10.0"),
-            ("VM1037", "VLLM_FLASHINFER_FORCE_TENSOR_CORES", "FlashInfer decides by itself", "envs.py:427 in 0.10.0"),
+            (
+                "VM1037",
+                "VLLM_FLASHINFER_FORCE_TENSOR_CORES",
+                "the engine decides by the shape of the attention",
+                "envs.py:427 in 0.10.0",
+            ),
         )
     ),
     _102.value(

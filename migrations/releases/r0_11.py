@@ -30,7 +30,7 @@ RULES = (
     *(
         _110.no_effect(code, env(name), why, evidence, f"{name}=1")
         for code, name, why, evidence in (
-            ("VM1105", "VLLM_GPT_OSS_USE_CONTAINER_TOOL", "--tool-server names the tools", "envs.py:1234 in 0.10.2"),
+            ("VM1105", "VLLM_GPT_OSS_USE_CONTAINER_TOOL", "tools are named by --tool-server", "envs.py:1234 in 0.10.2"),
             ("VM1106", "VLLM_TEST_DYNAMO_FULLGRAPH_CAPTURE", "a test switch of the compiler", "envs.py:383 in 0.10.2"),
         )
     ),
@@ -61,7 +61,8 @@ RULES = (
     _112.gone(
         "VM1112",
         env("VLLM_USE_V1"),
-        "the V0 engine that this asks for does not exist any more; the deployment runs on V1, with other memory use and "
+        "the V0 engine that this asks for does not exist any more; the deployment runs on V1, with other memory "
+        "use and "
         "without V0-only features",
         "envs.py:751 in 0.10.2; engine/arg_utils.py:1144-1156 in 0.11.0; no mention left in 0.11.2",
         "VLLM_USE_V1=0",
@@ -130,7 +131,8 @@ RULES = (
         "VM1119",
         option("cuda-graph-sizes"),
         (Put(option("max-cudagraph-capture-size"), convert="single"),),
-        "one size meant the largest batch of a pattern; that has an option of its own, while one size in the list would capture "
+        "one size meant the largest batch of a pattern; that has an option of its own, while one size in the "
+        "list would capture "
         "that batch alone",
         "config/scheduler.py:72-78 in 0.11.0; engine/arg_utils.py:1114-1126 in 0.11.2",
         "--cuda-graph-sizes 256",
@@ -198,7 +200,7 @@ RULES = (
                 "VM1130",
                 "VLLM_USE_TRITON_FLASH_ATTN",
                 "0",
-                "the ROCm attention kernel is chosen by --attention-backend",
+                "the switch for ROCm's Triton attention is gone; --attention-backend chooses",
                 "envs.py:484 in 0.11.0",
             ),
             (
@@ -251,7 +253,7 @@ RULES = (
         "the NIXL side channel listens on 5600 instead of 5557",
         "envs.py:1228 in 0.11.0, :1213 in 0.11.2",
         Sets(option("kv-transfer-config", "kv_connector"), Like("(?i)nixl")),
-        before="""--kv-transfer-config '{"kv_connector": "NixlConnector"}'""",
+        before="""--kv-transfer-config '{"kv_connector": "NixlConnector", "kv_role": "kv_both"}'""",
     ),
     _112.default(
         "VM1137",

@@ -1,11 +1,13 @@
 """0.12.0: guided decoding and EPLB flags became nested, `-O` changed its meaning."""
 
-from appliance.migrations.rule import Is, Like, Nature, Room, env, option
-from appliance.migrations.since import Since
+from appliance.migrations.rule import Is, Lacks, Like, Nature, Put, Room, Sets, env, option
+from appliance.migrations.since import Since, put
 
 since = Since("0.12.0")
 
 _GUIDED = "guided decoding is configured by --structured-outputs-config"
+_BACKEND = option("structured-outputs-config", "backend")
+_NAMED = "config/structured_outputs.py:82-86 in 0.11.2, :62-71 in 0.32.0"
 _EPLB = "the load balancer's settings are keys of --eplb-config"
 
 RULES = (
@@ -16,13 +18,65 @@ RULES = (
             option("structured-outputs-config", flag.replace("-", "_")),
             _GUIDED,
             "engine/arg_utils.py:630-641 in 0.11.0 (deprecated), :735 in 0.11.2",
-            f"--guided-decoding-{flag} {value}".rstrip(),
-            f"--structured-outputs-config.{flag.replace('-', '_')} {value or 'true'}",
+            before,
+            after,
         )
-        for code, flag, value in (
-            ("VM1201", "backend", "xgrammar"),
-            ("VM1203", "disable-any-whitespace", ""),
-            ("VM1204", "disable-additional-properties", ""),
+        for code, flag, before, after in (
+            (
+                "VM1201",
+                "backend",
+                "--guided-decoding-backend xgrammar",
+                "--structured-outputs-config.backend xgrammar",
+            ),
+            (
+                "VM1203",
+                "disable-any-whitespace",
+                "--guided-decoding-backend guidance --guided-decoding-disable-any-whitespace",
+                """--structured-outputs-config '{"backend": "guidance", "disable_any_whitespace": true}'""",
+            ),
+            (
+                "VM1204",
+                "disable-additional-properties",
+                "--guided-decoding-backend guidance --guided-decoding-disable-additional-properties",
+                """--structured-outputs-config '{"backend": "guidance", "disable_additional_properties": true}'""",
+            ),
+        )
+    ),
+    *(
+        since.puts(
+            code,
+            _BACKEND,
+            (put(_BACKEND, backend),),
+            f"{key} is refused unless the backend is named",
+            _NAMED,
+            f"""--structured-outputs-config '{{"backend": "auto", "{key}": true}}'""",
+            f"""--structured-outputs-config '{{"backend": "{backend}", "{key}": true}}'""",
+            match=Is(("auto",)),
+            safe=False,
+            nature=Nature.VALUE,
+            touches=(Sets(option("structured-outputs-config", key), Is((True,))),),
+        )
+        for code, key, backend in (
+            ("VM1224", "disable_additional_properties", "guidance"),
+            ("VM1225", "disable_any_whitespace", "xgrammar"),
+        )
+    ),
+    *(
+        since.puts(
+            code,
+            option("structured-outputs-config", key),
+            (Put(option("structured-outputs-config", key)), put(_BACKEND, backend)),
+            f"{key} is refused unless the backend is named",
+            _NAMED,
+            f"""--structured-outputs-config '{{"{key}": true}}'""",
+            f"""--structured-outputs-config '{{"{key}": true, "backend": "{backend}"}}'""",
+            match=Is((True,)),
+            safe=False,
+            touches=(Lacks(_BACKEND),),
+        )
+        for code, key, backend in (
+            ("VM1226", "disable_additional_properties", "guidance"),
+            ("VM1227", "disable_any_whitespace", "xgrammar"),
         )
     ),
     since.no_effect(
@@ -105,8 +159,13 @@ RULES = (
     *(
         since.gone(code, env(name), why, evidence, f"{name}=1")
         for code, name, why, evidence in (
-            ("VM1215", "VLLM_CPU_MOE_PREPACK", "experts' weights are always packed on CPUs", "envs.py:672 in 0.11.2"),
-            ("VM1216", "VLLM_FLAT_LOGPROBS", "a request asks for flat log-probabilities", "envs.py:1506 in 0.11.2"),
+            ("VM1215", "VLLM_CPU_MOE_PREPACK", "the switch belonged to IPEX's expert layers", "envs.py:672 in 0.11.2"),
+            (
+                "VM1216",
+                "VLLM_FLAT_LOGPROBS",
+                "each request asks for flat log-probabilities itself",
+                "envs.py:1506 in 0.11.2",
+            ),
         )
     ),
     since.ask(
@@ -118,19 +177,29 @@ RULES = (
         match=Is(("custom",)),
         advice="name the registered tokenizer",
     ),
-    since.ask(
+    since.gone(
         "VM1218",
         option("mm-encoder-attn-backend"),
-        "the xFormers backend is gone",
+        "the xFormers backend is gone; the engine chooses one that fits",
         "config/multimodal.py:128 in 0.11.2, :124 in 0.12.0",
         "--mm-encoder-attn-backend XFORMERS",
         match=Is(("XFORMERS",)),
-        advice="leave it out: the engine chooses",
+        advice="name another backend only if you measured it",
+    ),
+    since.gone(
+        "VM1223",
+        env("VLLM_ATTENTION_BACKEND"),
+        "the xFormers backend is gone; the engine chooses one that fits",
+        "config/multimodal.py:128 in 0.11.2, :124 in 0.12.0 (AttentionBackendEnum)",
+        "VLLM_ATTENTION_BACKEND=XFORMERS",
+        match=Is(("XFORMERS",)),
+        advice="name another backend only if you measured it",
     ),
     since.default(
         "VM1219",
         option("seed"),
-        "the seed is 0 instead of random: equal requests without a seed of their own give equal samples after a restart",
+        "the seed is 0 instead of random: equal requests without a seed of their own give equal samples after a "
+        "restart",
         "config/model.py:147 in 0.11.2 (none), :159 in 0.12.0 (0)",
         before="--max-model-len 4096",
     ),
@@ -139,7 +208,8 @@ RULES = (
         Nature.REQUEST,
         Room.REQUEST,
         "guided_json, guided_regex, guided_choice, guided_grammar, guided_decoding_backend",
-        "these fields are ignored without an error, so the answer is unconstrained; clients must send structured_outputs "
+        "these fields are ignored without an error, so the answer is unconstrained; clients must send "
+        "structured_outputs "
         "or response_format",
         "openai/protocol.py:544-600 in 0.11.0; :87-116,635 in 0.12.0",
     ),

@@ -28,7 +28,8 @@ RULES = (
         "VM1302",
         option("task"),
         _EMBED,
-        "embedding is a pooling runner; a model that generates is converted. For a model that pools by itself --convert can go",
+        "embedding is a pooling runner; a model that generates is converted. For a model that pools by itself "
+        "--convert can go",
         _TASK,
         "--task embed",
         "--runner pooling --convert embed",
@@ -40,7 +41,8 @@ RULES = (
         "VM1303",
         option("task"),
         _CLASSIFY,
-        "classification is a pooling runner; a model that generates is converted. For a model that classifies by itself "
+        "classification is a pooling runner; a model that generates is converted. For a model that classifies by "
+        "itself "
         "--convert can go",
         _TASK,
         "--task classify",
@@ -53,7 +55,8 @@ RULES = (
         "VM1304",
         option("task"),
         (put(option("runner"), "pooling"),),
-        "scores and rewards come from a pooling runner; whether the model must be converted too depends on its architecture",
+        "scores and rewards come from a pooling runner; whether the model must be converted too depends on its "
+        "architecture",
         _TASK,
         "--task score",
         "--runner pooling",

@@ -9,14 +9,14 @@ _PALLAS = "the TPU backend lives in a plugin (tpu-inference) now"
 
 RULES = (
     *(
-        since.ask(
+        since.gone(
             code,
             target,
             _PALLAS,
             "config/attention.py:21 in 0.13.0 and 0.14.1",
             before,
-            Is(("PALLAS",)),
-            "leave it out",
+            match=Is(("PALLAS",)),
+            advice="on TPUs install the plugin; elsewhere the engine chooses a backend",
         )
         for code, target, before in (
             ("VM1401", option("attention-backend"), "--attention-backend PALLAS"),
@@ -47,7 +47,8 @@ RULES = (
     since.default(
         "VM1407",
         option("async-scheduling"),
-        "scheduling overlaps with the GPU wherever the features in use allow it; --no-async-scheduling keeps the old way",
+        "scheduling overlaps with the GPU wherever the features in use allow it; --no-async-scheduling keeps the "
+        "old way",
         "config/scheduler.py:133 in 0.13.0 (false), in 0.14.1 (none: automatic)",
         before="--max-model-len 4096",
     ),

@@ -15,7 +15,8 @@ RULES = (
         "VM1501",
         env("VLLM_ATTENTION_BACKEND"),
         option("attention-backend"),
-        "the attention backend is an option; the variable is ignored without an error, so the engine picks another backend",
+        "the attention backend is an option; the variable is ignored without an error, so the engine picks "
+        "another backend",
         f"{_EVIDENCE}; envs.py:687 in 0.14.1",
         "VLLM_ATTENTION_BACKEND=FLASHINFER",
         "--attention-backend FLASHINFER",
@@ -69,14 +70,24 @@ RULES = (
             ),
         )
     ),
+    since.value(
+        "VM1512",
+        option("quantization"),
+        {"auto-round": "inc"},
+        Is(("auto-round",)),
+        "AutoRound checkpoints are read by the INC code",
+        "layers/quantization/__init__.py:177 in 0.14.1, :163-164 in 0.15.1",
+        "--quantization auto-round",
+        "--quantization inc",
+    ),
     since.ask(
         "VM1510",
         option("quantization"),
         "this weight format is not supported any more",
         "config/model.py:189 in 0.14.1 and 0.15.1",
         "--quantization hqq",
-        match=Is(("auto-round", "deepspeedfp", "hqq", "rtn")),
-        advice="use a checkpoint in another format; AutoRound checkpoints load as inc",
+        match=Is(("deepspeedfp", "hqq", "rtn")),
+        advice="use a checkpoint in another format",
     ),
     since.default(
         "VM1511",

@@ -77,14 +77,14 @@ RULES = (
         for code, key in (("VM1613", "activation"), ("VM1614", "normalize"), ("VM1615", "softmax"))
     ),
     *(
-        since.ask(
+        since.gone(
             code,
             target,
             "the IPEX backend is gone; XPU attention is built in",
             "config/attention.py:18 in 0.15.1, :16 in 0.16.0",
             before,
             match=Is(("IPEX",)),
-            advice="leave it out: the engine chooses",
+            advice="name another backend only if you measured it",
         )
         for code, target, before in (
             ("VM1616", option("attention-backend"), "--attention-backend IPEX"),

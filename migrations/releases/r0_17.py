@@ -30,7 +30,8 @@ RULES = (
     since.gone(
         "VM1703",
         option("logits-processor-pattern"),
-        "requests cannot bring logits processors of their own any more; the server loads classes with --logits-processors",
+        "requests cannot bring logits processors of their own any more; the server loads classes with "
+        "--logits-processors",
         "config/model.py:255 in 0.16.0",
         "--logits-processor-pattern 'my.module.*'",
         advice="port the processor to a class and name it in --logits-processors",

@@ -64,7 +64,13 @@ RULES = (
                 "experts are not computed in chunks any more",
                 "envs.py:824 in 0.17.1",
             ),
-            ("VM1808", "VLLM_SLEEP_WHEN_IDLE", "1", "idle engines do not spin any more", "envs.py:1343 in 0.17.1"),
+            (
+                "VM1808",
+                "VLLM_SLEEP_WHEN_IDLE",
+                "1",
+                "workers that wait go to sleep by themselves after a while",
+                "envs.py:1343 in 0.17.1",
+            ),
         )
     ),
     since.default(

@@ -17,7 +17,7 @@ RULES = (
     since.gone(
         "VM1902",
         env("VLLM_ROCM_CUSTOM_PAGED_ATTN"),
-        "the ROCm attention kernel is chosen by --attention-backend",
+        "the engine decides by itself where ROCm's own paged attention kernel fits",
         "envs.py:991 in 0.18.1",
         "VLLM_ROCM_CUSTOM_PAGED_ATTN=0",
     ),
@@ -33,7 +33,7 @@ RULES = (
     since.default(
         "VM1904",
         option("safetensors-load-strategy"),
-        "weights on network file systems are read ahead by default instead of lazily",
+        "a checkpoint on NFS that fits into memory is read ahead; lazy keeps the old way",
         "config/load.py:57 in 0.18.1 (lazy), :60 in 0.19.1 (none: automatic)",
         before="--max-model-len 4096",
     ),

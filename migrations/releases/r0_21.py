@@ -17,14 +17,14 @@ RULES = (
         """--speculative-config '{"speculative_token_tree": "[(0,)]"}'""",
     ),
     *(
-        since.ask(
+        since.gone(
             code,
             target,
             "the tree attention backend is gone",
             "config/attention.py:16 in 0.20.2, :20 in 0.21.0",
             before,
             match=Is(("TREE_ATTN",)),
-            advice="leave it out: the engine chooses",
+            advice="name another backend only if you measured it",
         )
         for code, target, before in (
             ("VM2102", option("attention-backend"), "--attention-backend TREE_ATTN"),

@@ -45,14 +45,16 @@ RULES = (
             ("VM2306", "QP_PER_TRANSFER", "qp_per_transfer", "2", 1650),
         )
     ),
-    since.ask(
+    since.value(
         "VM2307",
         option("all2all-backend"),
+        {"mori": "mori_high_throughput"},
+        Is(("mori",)),
         "`mori` became two kernels, one for throughput and one for latency",
         "config/parallel.py:174 in 0.22.1, :177 in 0.23.0",
         "--all2all-backend mori",
-        match=Is(("mori",)),
-        advice="write mori_high_throughput for prefill or mori_low_latency for decode",
+        "--all2all-backend mori_high_throughput",
+        safe=False,
     ),
     since.ask(
         "VM2308",

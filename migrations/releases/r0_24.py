@@ -9,7 +9,8 @@ _KERNELS = "envs.py:1328-1850 in 0.22.1 and 0.23.0 (deprecated, names the option
 _MOE = "kernels for mixtures of experts are chosen by --moe-backend; several of these variables map to one choice"
 _LINEAR = "kernels for linear layers are chosen by --linear-backend"
 _ROPE = (
-    "Transformers 5 is required (METADATA of 0.24.0), which keeps rope_theta inside rope_parameters; config/model.py:544-559,681 in "
+    "Transformers 5 is required (METADATA of 0.24.0), which keeps rope_theta inside rope_parameters; "
+    "config/model.py:544-559,681 in "
     "0.32.0 sets a mapping as it stands, after the model's own values were read"
 )
 
@@ -101,7 +102,8 @@ RULES = (
         "VM2416",
         option("hf-overrides", "rope_scaling"),
         option("hf-overrides", "rope_parameters"),
-        "RoPE settings of a model live in rope_parameters, which replaces the model's own as a whole: put its rope_theta in "
+        "RoPE settings of a model live in rope_parameters, which replaces the model's own as a whole: put its "
+        "rope_theta in "
         "too, and leave max_position_embeddings as it is, or the factor is applied twice",
         _ROPE,
         """--hf-overrides '{"rope_scaling": {"rope_type": "yarn", "factor": 4.0}}'""",

@@ -43,7 +43,7 @@ RULES = (
     since.gone(
         "VM2807",
         env("VLLM_CPU_SGL_KERNEL"),
-        "CPU kernels are chosen by the engine",
+        "SGL kernels are used on CPUs wherever the shape allows",
         "envs.py:873 in 0.27.1",
         "VLLM_CPU_SGL_KERNEL=1",
     ),

@@ -13,7 +13,7 @@ RULES = (
             (
                 "VM2901",
                 "VLLM_ROCM_USE_AITER_FP4_ASM_GEMM",
-                "the kernel is chosen by the engine",
+                "the switch for AITER's assembly kernel is gone; it came back in a later release",
                 "envs.py:1313 in 0.28.0",
             ),
             (
@@ -51,9 +51,16 @@ RULES = (
     _30.gone(
         "VM3001",
         option("enable-bf16x3-router-gemm"),
-        "routers compute in the precision the engine chooses",
+        "the experimental router kernel is gone",
         "config/kernel.py:232 in 0.29.0",
         "--enable-bf16x3-router-gemm",
+    ),
+    _30.gone(
+        "VM3006",
+        option("kernel-config", "enable_bf16x3_router_gemm"),
+        "the experimental router kernel is gone",
+        "config/kernel.py:232 in 0.29.0",
+        """--kernel-config '{"enable_bf16x3_router_gemm": true}'""",
     ),
     _30.moved(
         "VM3002",

@@ -46,7 +46,7 @@ RULES = (
     since.gone(
         "VM3105",
         env("VLLM_XPU_ENABLE_XPU_GRAPH"),
-        "graphs on XPUs follow --compilation-config",
+        "graphs are captured on XPUs wherever PyTorch supports it",
         "envs.py:2113 in 0.30.0",
         "VLLM_XPU_ENABLE_XPU_GRAPH=1",
     ),

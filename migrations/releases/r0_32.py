@@ -5,7 +5,9 @@ from appliance.migrations.since import Since
 
 since = Since("0.32.0")
 
-_PASS = "config/compilation.py:136-142,186 in 0.31.0, absent in 0.32.0; compilation/passes/fusion/sequence_parallelism.py deleted"
+_PASS = (
+    "config/compilation.py:136-142,186 in 0.31.0; compilation/passes/fusion/sequence_parallelism.py absent in 0.32.0"
+)
 _SEQUENCE = "the sequence-parallel and async tensor-parallel compiler passes are gone"
 _UNREAD = "nothing read it"
 
@@ -68,7 +70,8 @@ RULES = (
             target,
             {"flashinfer_moe_ep_mega_cutedsl": "flashinfer_moe_ep_cutedsl"},
             Is(("flashinfer_moe_ep_mega_cutedsl",)),
-            "the kernel has another name and wants Blackwell GPUs, expert parallelism, NVSHMEM and the default all2all backend",
+            "the kernel has another name and wants Blackwell GPUs, expert parallelism, NVSHMEM and the default "
+            "all2all backend",
             "config/kernel.py:131 in 0.31.0, :132,193-227 in 0.32.0",
             before,
             before.replace("mega_", ""),
@@ -122,7 +125,8 @@ RULES = (
         Nature.REQUEST,
         Room.REQUEST,
         "max_tokens",
-        "a prompt that fits with a max_tokens that does not is served with a shorter answer (finish_reason length); before, it was "
+        "a prompt that fits with a max_tokens that does not is served with a shorter answer (finish_reason "
+        "length); before, it was "
         "refused with 400. max_tokens alone above the context is refused in both",
         "renderers/params.py:209-241,485-508 in 0.31.0, :209-268 in 0.32.0",
     ),
@@ -161,7 +165,8 @@ RULES = (
     since.default(
         "VM3226",
         option("kv-cache-dtype"),
-        "GLM-5 models on Blackwell data-centre GPUs keep their KV cache in fp8; --kv-cache-dtype bfloat16 keeps the old one",
+        "GLM-5 models on Blackwell data-centre GPUs keep their KV cache in fp8; --kv-cache-dtype bfloat16 keeps "
+        "the old one",
         "config/vllm.py architecture defaults in 0.32.0",
         ModelLike(r"glm-?5"),
         before="zai-org/GLM-5",

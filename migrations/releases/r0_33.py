@@ -63,7 +63,9 @@ RULES = (
         advice="set --monokernel where the model and GPU support it",
     ),
     *(
-        since.gone(code, env(name), "the kernel choice is the engine's", f"envs.py:{line} in 0.32.0", f"{name}={value}")
+        since.gone(
+            code, env(name), "the switch is gone and has no successor", f"envs.py:{line} in 0.32.0", f"{name}={value}"
+        )
         for code, name, value, line in (
             ("VM3310", "VLLM_ROCM_AITER_MLA_DCP_VERIFY", "segmented", 1331),
             ("VM3311", "VLLM_ROCM_AITER_MEGA_MOE_FUSE_SHARED_EXPERTS", "1", 1397),
@@ -87,7 +89,8 @@ RULES = (
     since.default(
         "VM3315",
         option("tool-strict-level"),
-        "how strictly tool arguments are held to their schema is the tool parser's own default; set auto to keep the old way",
+        "how strictly tool arguments are held to their schema is the tool parser's own default; set auto to keep "
+        "the old way",
         "entrypoints/launchers/cli_args.py:131 in 0.32.0, entrypoints/common/cli_args.py:138 in 0.33.0",
         Sets(option("tool-call-parser")),
         before="--tool-call-parser hermes --enable-auto-tool-choice",
@@ -145,7 +148,8 @@ RULES = (
     since.meaning(
         "VM3322",
         option("enable-lora"),
-        "adapters with a model that does not support them, or with a mega-MoE backend, stop the start; before, they were let through",
+        "adapters with a model that does not support them, or with a mega-MoE backend, stop the start; before, "
+        "they were let through",
         "config/lora.py in 0.32.0 and 0.33.0",
         before="--enable-lora",
     ),
