@@ -7,7 +7,10 @@ import torch
 
 @dataclass(frozen=True)
 class Batch:
-    """T tokens of S sequences. Sequences [0, num_decodes) have one query token each; the others are prefill chunks."""
+    """T tokens of S sequences. Sequences [0, num_decodes) have one query token each; the others are prefill chunks.
+
+    Rows from query_starts[-1] on repeat the last one; their results are not read.
+    """
 
     input_ids: torch.Tensor
     """int64 [T]"""

@@ -32,6 +32,10 @@ def build_batch(scheduled: list[ScheduledRequest], slots: dict[int, Slot], block
         if request.num_tokens == 1 and num_decodes == len(context_lengths) - 1:
             num_decodes += 1
         sample_rows.extend(wanted_rows(request, slot, query_starts[-2]))
+    if query_starts[-1] == 1:
+        # oneDNN rounds products of a single row in an order of their own; computing the row twice keeps a lone request's
+        # results what they are in company.
+        input_ids, positions, slot_mapping = input_ids * 2, positions * 2, slot_mapping * 2
     return Batch(
         input_ids=torch.tensor(input_ids),
         positions=torch.from_numpy(np.concatenate(positions)),

@@ -16,16 +16,14 @@ class DecodeGroup:
     end: list[int]
     """Per row one past the last visible position inside the gathered blocks."""
 
-    @property
-    def uniform(self) -> bool:
-        """No position of the gathered blocks is hidden from any row."""
-        return not any(self.first) and min(self.end) == max(self.end)
-
 
 def decode_groups(
-    context_lengths: list[int], block_tables: list[list[int]], block_tokens: int, window: int | None
+    context_lengths: list[int], block_tables: list[list[int]], block_tokens: int, window: int | None, multiple: int = 1
 ) -> list[DecodeGroup]:
-    """Groups [0, len(context_lengths)) so that no row's padding exceeds its own blocks; long rows come first."""
+    """Groups rows [0, len(context_lengths)); long rows come first.
+
+    Padding never exceeds a row's own blocks, beyond what makes the width a multiple of `multiple` blocks.
+    """
     visible: list[tuple[int, int, list[int], int, int]] = []
     for row, length in enumerate(context_lengths):
         hidden = max(0, length - window) if window is not None else 0
@@ -37,10 +35,11 @@ def decode_groups(
     groups: list[DecodeGroup] = []
     start = 0
     while start < len(visible):
-        width = visible[start][0]
+        longest = visible[start][0]
         stop = start
-        while stop < len(visible) and visible[stop][0] * 2 > width:
+        while stop < len(visible) and visible[stop][0] * 2 > longest:
             stop += 1
+        width = longest + -longest % multiple
         members = visible[start:stop]
         groups.append(
             DecodeGroup(

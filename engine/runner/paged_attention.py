@@ -2,16 +2,25 @@
 
 A decoding row sees its cache through one gather of its group; grouped-query heads are folded into the query rows, so keys
 are never repeated. Masks and index tensors are made once per step and window, then shared by all layers.
+
+Every call passes a mask, a number of keys that is a multiple of KEY_MULTIPLE and at least MIN_QUERIES queries: without
+them torch rounds differently, and a token's result would depend on its neighbours, or on where a chunk ended.
 """
 
+import math
 from dataclasses import dataclass
 
 import torch
-from torch.nn.functional import scaled_dot_product_attention
+from torch.nn.functional import pad, scaled_dot_product_attention
 
 from appliance.engine.runner.batch import Batch
 from appliance.engine.runner.decode_groups import decode_groups
 from appliance.engine.runner.kv_pool import KVPool
+
+# bfloat16 products of torch treat the keys beyond a multiple of this in another order.
+KEY_MULTIPLE = 32
+# Its kernels for fewer rows round in another order, too.
+MIN_QUERIES = 4
 
 
 @dataclass(frozen=True)
@@ -19,9 +28,9 @@ class _Decode:
     rows: torch.Tensor | None
     """int64 [S] rows of the batch, or None where the group is the whole run of decodes in order."""
     blocks: torch.Tensor
-    mask: torch.Tensor | None
+    mask: torch.Tensor
     """[S, 1, 1, L] added to the scores."""
-    hidden: torch.Tensor | None
+    hidden: torch.Tensor
     """int64: the masked positions of the S * L gathered ones."""
 
 
@@ -29,11 +38,12 @@ class _Decode:
 class _Prefill:
     start: int
     stop: int
-    blocks: torch.Tensor | None
-    """int64 [1, B]; None where the chunk is the whole context and the cache would return it unchanged."""
-    context: int
-    mask: torch.Tensor | None
-    """bool [queries, context], True where visible; None = plain causal square."""
+    blocks: torch.Tensor
+    """int64 [1, B]"""
+    mask: torch.Tensor
+    """[queries, L] added to the scores."""
+    hidden: torch.Tensor
+    """int64: the gathered positions beyond the context."""
 
 
 class PagedAttention:
@@ -43,7 +53,7 @@ class PagedAttention:
         self._pool = pool
         self._batch = batch
         self._dtype = dtype
-        self._exact = pool.format.name == str(dtype).removeprefix("torch.")
+        self._multiple = math.lcm(KEY_MULTIPLE, pool.block_tokens) // pool.block_tokens
         self._plans: dict[int | None, tuple[list[_Decode], list[_Prefill]]] = {}
 
     def attend(
@@ -65,7 +75,10 @@ class PagedAttention:
         for group in decodes:
             self._decode(layer, group, query, output, scale, softcap)
         for chunk in prefills:
-            self._prefill(layer, chunk, query, key, value, output, scale, softcap)
+            self._prefill(layer, chunk, query, output, scale, softcap)
+        tokens = self._batch.query_starts[-1]
+        if tokens < len(output):
+            output[tokens:] = output[tokens - 1]
         return output
 
     def _decode(
@@ -82,33 +95,12 @@ class PagedAttention:
             output[group.rows] = attended
 
     def _prefill(
-        self,
-        layer: int,
-        chunk: _Prefill,
-        query: torch.Tensor,
-        key: torch.Tensor,
-        value: torch.Tensor,
-        output: torch.Tensor,
-        scale: float,
-        softcap: float | None,
+        self, layer: int, chunk: _Prefill, query: torch.Tensor, output: torch.Tensor, scale: float, softcap: float | None
     ) -> None:
         span = slice(chunk.start, chunk.stop)
         rows = query[span].transpose(0, 1).unsqueeze(0)
-        if chunk.blocks is None:
-            keys, values = key[span].transpose(0, 1).unsqueeze(0), value[span].transpose(0, 1).unsqueeze(0)
-        else:
-            keys, values = self._pool.gather(layer, chunk.blocks, self._dtype)
-            keys, values = keys[:, :, : chunk.context], values[:, :, : chunk.context]
-        if softcap is not None:
-            repeats = rows.shape[1] // keys.shape[1]
-            keys, values = keys.repeat_interleave(repeats, 1), values.repeat_interleave(repeats, 1)
-            visible = chunk.mask if chunk.mask is not None else _causal_mask(chunk.context, chunk.context, None)
-            hidden = torch.zeros(visible.shape, dtype=self._dtype).masked_fill_(~visible, -torch.inf)
-            attended = _attention(rows, keys, values, hidden, scale, softcap)
-        else:
-            attended = scaled_dot_product_attention(
-                rows, keys, values, attn_mask=chunk.mask, is_causal=chunk.mask is None, scale=scale, enable_gqa=True
-            )
+        keys, values = self._pool.gather(layer, chunk.blocks, self._dtype, chunk.hidden)
+        attended = _attention(rows, keys, values, chunk.mask, scale, softcap)
         output[span] = attended[0].transpose(0, 1)
 
     def _plan_decodes(self, window: int | None) -> list[_Decode]:
@@ -116,21 +108,17 @@ class PagedAttention:
         if count == 0:
             return []
         groups = decode_groups(
-            batch.context_lengths[:count], batch.block_tables[:count], self._pool.block_tokens, window
+            batch.context_lengths[:count], batch.block_tables[:count], self._pool.block_tokens, window, self._multiple
         )
         plans = []
         for group in groups:
             blocks = torch.tensor(group.blocks)
-            width = blocks.shape[1] * self._pool.block_tokens
-            mask = hidden_positions = None
-            if not group.uniform or group.end[0] != width:
-                positions = torch.arange(width)
-                first, end = torch.tensor(group.first).unsqueeze(1), torch.tensor(group.end).unsqueeze(1)
-                hidden = (positions < first) | (positions >= end)
-                mask = torch.zeros(hidden.shape, dtype=self._dtype).masked_fill_(hidden, -torch.inf)[:, None, None]
-                hidden_positions = hidden.flatten().nonzero().squeeze(1)
+            positions = torch.arange(blocks.shape[1] * self._pool.block_tokens)
+            first, end = torch.tensor(group.first).unsqueeze(1), torch.tensor(group.end).unsqueeze(1)
+            hidden = (positions < first) | (positions >= end)
+            mask = torch.zeros(hidden.shape, dtype=self._dtype).masked_fill_(hidden, -torch.inf)[:, None, None]
             rows = None if group.rows == list(range(count)) else torch.tensor(group.rows)
-            plans.append(_Decode(rows, blocks, mask, hidden_positions))
+            plans.append(_Decode(rows, blocks, mask, hidden.flatten().nonzero().squeeze(1)))
         return plans
 
     def _plan_prefills(self, window: int | None) -> list[_Prefill]:
@@ -138,41 +126,43 @@ class PagedAttention:
         plans = []
         for row in range(batch.num_decodes, len(batch.context_lengths)):
             start, stop, context = batch.query_starts[row], batch.query_starts[row + 1], batch.context_lengths[row]
-            queries = stop - start
-            whole = queries == context
-            windowed = window is not None and context > window
-            plans.append(
-                _Prefill(
-                    start,
-                    stop,
-                    None if whole and self._exact else torch.tensor([batch.block_tables[row]]),
-                    context,
-                    None if whole and not windowed else _causal_mask(queries, context, window if windowed else None),
-                )
-            )
+            table = batch.block_tables[row]
+            blocks = torch.tensor([table + [0] * (-len(table) % self._multiple)])
+            keys = blocks.shape[1] * self._pool.block_tokens
+            mask = self._causal_mask(stop - start, context, keys, window)
+            plans.append(_Prefill(start, stop, blocks, mask, torch.arange(context, keys)))
         return plans
 
-
-def _causal_mask(queries: int, context: int, window: int | None) -> torch.Tensor:
-    """bool [queries, context]: the last `queries` positions of a context, each seeing itself and `window - 1` before it."""
-    positions = torch.arange(context)
-    own = positions[context - queries :].unsqueeze(1)
-    visible = positions <= own
-    return visible if window is None else visible & (positions > own - window)
+    def _causal_mask(self, queries: int, context: int, keys: int, window: int | None) -> torch.Tensor:
+        """The last `queries` positions of a context, each seeing itself and what lies before it, at most `window` in all."""
+        positions = torch.arange(keys)
+        own = positions[context - queries : context].unsqueeze(1)
+        hidden = positions > own
+        if window is not None:
+            hidden |= positions <= own - window
+        return torch.zeros(hidden.shape, dtype=self._dtype).masked_fill_(hidden, -torch.inf)
 
 
 def _attention(
     query: torch.Tensor,
     keys: torch.Tensor,
     values: torch.Tensor,
-    mask: torch.Tensor | None,
+    mask: torch.Tensor,
     scale: float,
     softcap: float | None,
 ) -> torch.Tensor:
-    """softmax(cap(q k^T scale) + mask) v over [S, heads, queries, head_dim]; soft capping needs the scores in hand."""
+    """softmax(cap(q k^T scale) + mask) v: query [S, heads, queries, head_dim], keys and values with heads or kv_heads."""
+    grouped = query.shape[1] != keys.shape[1]
     if softcap is None:
-        return scaled_dot_product_attention(query, keys, values, attn_mask=mask, scale=scale)
+        count = query.shape[2]
+        if count < MIN_QUERIES:
+            query = pad(query, (0, 0, 0, MIN_QUERIES - count))
+            if mask.shape[-2] > 1:
+                mask = pad(mask, (0, 0, 0, MIN_QUERIES - count))
+        attended = scaled_dot_product_attention(query, keys, values, attn_mask=mask, scale=scale, enable_gqa=grouped)
+        return attended[:, :, :count]
+    if grouped:
+        repeats = query.shape[1] // keys.shape[1]
+        keys, values = keys.repeat_interleave(repeats, 1), values.repeat_interleave(repeats, 1)
     scores = torch.matmul(query, keys.transpose(-1, -2)).float().mul_(scale / softcap).tanh_().mul_(softcap)
-    if mask is not None:
-        scores += mask
-    return torch.matmul(scores.softmax(-1).to(query.dtype), values)
+    return torch.matmul((scores + mask).softmax(-1).to(query.dtype), values)

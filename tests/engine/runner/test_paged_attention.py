@@ -4,13 +4,12 @@ import math
 
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
-
 from appliance.engine.runner.batch import Batch
 from appliance.engine.runner.kv_pool import KVPool
 from appliance.engine.runner.paged_attention import PagedAttention
 from appliance.kernels.kv import kv_format
+from hypothesis import given
+from hypothesis import strategies as st
 
 BLOCK, HEADS, KV_HEADS, DIM = 4, 6, 2, 10
 

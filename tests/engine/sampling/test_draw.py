@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
-
 from appliance.engine.protocol import SamplingParams
 from appliance.engine.sampling.draw import draw, keyed_uniform
+from hypothesis import given
+from hypothesis import strategies as st
 
 
 def allowed(logits: np.ndarray, sampling: SamplingParams) -> dict[int, float]:

@@ -1,7 +1,6 @@
 """The sampler on rows of different requests: one row's parameters never touch another's."""
 
 import torch
-
 from appliance.engine.core.types import SlotStart
 from appliance.engine.protocol import SamplingParams
 from appliance.engine.runner.slots import Slot
