@@ -8,7 +8,23 @@ from appliance.migrations.canonical import Deployment, Edit
 from appliance.migrations.operations import Operation
 
 # name -> module; each module holds `dialect`, an object that satisfies Dialect. Imported when asked for.
-DIALECTS: dict[str, str] = {}
+DIALECTS: dict[str, str] = {
+    "compose": "appliance.migrations.dialects.compose",
+    "kubeai": "appliance.migrations.dialects.kubeai",
+    "kserve": "appliance.migrations.dialects.kserve",
+    "kaito": "appliance.migrations.dialects.kaito",
+    "aibrix": "appliance.migrations.dialects.aibrix",
+    "kubernetes": "appliance.migrations.dialects.kubernetes",
+    "production-stack": "appliance.migrations.dialects.production_stack",
+    "llm-d": "appliance.migrations.dialects.llm_d",
+    "ray-serve": "appliance.migrations.dialects.ray_serve",
+    "skypilot": "appliance.migrations.dialects.skypilot",
+    "dstack": "appliance.migrations.dialects.dstack",
+    "truss": "appliance.migrations.dialects.truss",
+    "gpustack": "appliance.migrations.dialects.gpustack",
+    "vllm-config": "appliance.migrations.dialects.vllm_config",
+    "registry": "appliance.migrations.dialects.registry",
+}
 
 
 class DialectError(Exception):

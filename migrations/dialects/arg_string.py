@@ -1,0 +1,234 @@
+"""Arguments, and variables in front of them, in one shell text inside a YAML scalar."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from appliance.migrations.argv import Word, read_words
+from appliance.migrations.canonical import UNKNOWN, Edit, Entrypoint, Form, Kind, OptionSite, Span
+from appliance.migrations.dialects.arg_list import inner_json
+from appliance.migrations.dialects.layers import Inlay, Layer, offsets, part, replaced, span
+from appliance.migrations.dialects.serving import script, serves
+from appliance.migrations.dialects.shell_words import ShellWord, assignment, commands, quoted, texts
+from appliance.migrations.dialects.wishes import Handle, Wish, flag_only, new_words, words, written
+from appliance.migrations.dialects.yaml_edit import remark
+from appliance.migrations.operations import Add, CannotEditError, Raw
+from appliance.migrations.values import templated, to_text
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Words of the command: first and last index. variable: the word is `NAME=value`."""
+
+    first: int
+    last: int
+    variable: bool = False
+
+
+@dataclass(eq=False)
+class ArgString:
+    """One command of a shell text.
+
+    start: index of the first word behind the entrypoint. outer, anchor: the YAML around, and where a remark goes there.
+    """
+
+    layer: Layer
+    command: list[ShellWord]
+    start: int
+    outer: Layer
+    anchor: int
+
+    def sites(self, borrowed: bool = False, model: bool = True) -> list[OptionSite]:
+        return [*self._variables(borrowed), *self._options(borrowed, model)]
+
+    def _options(self, borrowed: bool, model: bool) -> list[OptionSite]:
+        listed = [
+            Word(word.text, span(self.layer, word.start, word.end), word.opaque, offsets(word.layer(self.layer)))
+            for word in self.command[self.start :]
+        ]
+        found = []
+        for site in read_words(listed, model):
+            place = Place(site.handle.first + self.start, site.handle.last + self.start)
+            where = Span(*self.layer.bounds(*self._cut(place.first, place.last)))
+            found.append(replace(site, element=where, handle=Handle(self, place, borrowed)))
+        return found
+
+    def _variables(self, borrowed: bool) -> list[OptionSite]:
+        found = []
+        for index, word in enumerate(self.command[: self.start]):
+            size = assignment(word)
+            if not size:
+                continue
+            inlay, value = word.layer(self.layer), word.text[size + 1 :]
+            found.append(
+                OptionSite(
+                    word.text[:size],
+                    UNKNOWN if word.opaque or templated(value) else value,
+                    Form.ENV,
+                    span(inlay, 0, size),
+                    Span(*self.layer.bounds(*self._cut(index, index))),
+                    Kind.ENV,
+                    raw_name=word.text[:size],
+                    raw_value=value,
+                    value_span=span(inlay, size + 1, len(word.text)),
+                    handle=Handle(self, Place(index, index, True), borrowed),
+                )
+            )
+        return found
+
+    def _cut(self, first: int, last: int) -> tuple[int, int]:
+        """The characters that disappear with these words."""
+        if first == 0:
+            following = self.command[last + 1].start if last + 1 < len(self.command) else self.command[last].end
+            return self.command[0].start, following
+        if self.command[last].end < len(self.layer.text) and first < self.start and last + 1 < len(self.command):
+            return self.command[first].start, self.command[last + 1].start
+        return self.command[first - 1].end, self.command[last].end
+
+    def edits(self, wishes: Sequence[Wish], adds: Sequence[Add]) -> list[Edit]:
+        found: list[Edit] = []
+        gone: set[int] = set()
+        for wish in sorted(wishes, key=lambda wish: wish.place.first):
+            found += self._wish(wish, gone)
+        for add in adds:
+            if add.kind is Kind.ENV:
+                raise CannotEditError(add, f"set {add.name} by hand")
+            found += self._insert(max(len(self.command) - 1, 0), words(add.name, add.value, add.path, False, add))
+        found += [self.layer.edit(start, end, "") for start, end in self._cuts(gone)]
+        for edit in found:
+            self._check(edit, wishes, adds)
+        return found
+
+    def _cuts(self, gone: set[int]) -> list[tuple[int, int]]:
+        head = 0
+        while head in gone:
+            head += 1
+        spans = []
+        if head:
+            end = self.command[head].start if head < len(self.command) else self.command[-1].end
+            spans.append((self.command[0].start, end))
+        spans += [self._cut(index, index) for index in sorted(gone) if index > head]
+        return spans
+
+    def _check(self, edit: Edit, wishes: Sequence[Wish], adds: Sequence[Add]) -> None:
+        """An unquoted YAML scalar cannot hold every text."""
+        plain = isinstance(self.layer, Inlay) and self.layer.parent is self.outer and self._plain()
+        if plain and (": " in edit.replacement or " #" in edit.replacement):
+            raise CannotEditError((wishes[0].operation if wishes else adds[0]), "the text needs quotes in YAML here")
+
+    def _plain(self) -> bool:
+        start = self.layer.place(0, 1)[0] if self.layer.text and isinstance(self.layer, Inlay) else 0
+        line = self.outer.text.rfind("\n", 0, start) + 1
+        head = self.outer.text[line:start].rstrip()
+        return bool(head) and head[-1] in ":-"
+
+    def _wish(self, wish: Wish, gone: set[int]) -> list[Edit]:
+        first, last = wish.place.first, wish.place.last
+        old = self.command[first : last + 1]
+        found: list[Edit] = []
+        for comment in wish.comments:
+            found += remark(self.outer, self.anchor, comment.text)
+        flag = flag_only(wish)
+        if wish.removed:
+            gone.update(range(first, last + 1))
+        elif wish.place.variable and wish.rewrite:
+            name, _, value = written(wish.site, wish.rewrite)
+            text = value.text if isinstance(value, Raw) else to_text(value)
+            found += self._set(old[0], f"{name}={text}")
+        elif flag is not None:
+            found += replaced(old[0].layer(self.layer), 0, len(wish.site.raw_name), flag)
+        elif wish.rewrite:
+            equals = wish.site.form is Form.EQUALS or (len(old) == 1 and not wish.site.quirk and self._equals())
+            new = new_words(wish, equals)
+            for word, text in zip(old, new, strict=False):
+                found += self._set(word, text)
+            gone.update(range(first + len(new), last + 1))
+            if len(new) > len(old):
+                found += self._insert(last, new[len(old) :], " ")
+        if wish.inner:
+            value = wish.site.raw_value or ""
+            size = len(old[-1].text)
+            start = max(0, size - len(value)) if len(old) == 1 else 0
+            found += inner_json(part(old[-1].layer(self.layer), start, size), wish)
+        for add in wish.adds:
+            if add.kind is Kind.ENV:
+                raise CannotEditError(add, f"set {add.name} by hand")
+            found += self._insert(last, words(add.name, add.value, add.path, self._equals(), add))
+        return found
+
+    def _set(self, word: ShellWord, text: str) -> list[Edit]:
+        if word.text == text:
+            return []
+        inlay = word.layer(self.layer)
+        if word.quotes and set(word.quotes) != {" "}:
+            return replaced(inlay, 0, len(word.text), text)
+        return [self.layer.edit(word.start, word.end, quoted(text))]
+
+    def _insert(self, after: int, new: list[str], gap: str = "") -> list[Edit]:
+        if not self.command:
+            raise ValueError("no command to add to")
+        at = self.command[after].end
+        gap = gap or self._gap(after)
+        texts_ = [quoted(text) for text in new]
+        return [self.layer.edit(at, at, gap + " ".join(texts_))]
+
+    def _gap(self, after: int) -> str:
+        """What stands in front of the option that the word belongs to."""
+        while after > self.start and not self.command[after].text.startswith("-"):
+            after -= 1
+        if after <= self.start or after < 1:
+            return " "
+        start, end = self.command[after - 1].end, self.command[after].start
+        written_ = self.layer.text[start:end]
+        if isinstance(self.layer, Inlay):
+            first, last = self.layer.place(start, end)
+            raw = getattr(self.layer.parent, "text", "")[first:last]
+            if written_ == " " and "\n" in raw and "\\" not in raw:
+                return "\n"
+        return written_ if written_.strip(" \t\r\n") in ("", "\\") else " "
+
+    def _equals(self) -> bool:
+        behind = self.command[self.start :]
+        joined = sum("=" in word.text for word in behind if word.text.startswith("--"))
+        alone = sum(not word.text.startswith("-") for word in behind)
+        return joined > max(alone - 1, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """One engine that a shell text starts."""
+
+    sink: ArgString
+    entrypoint: Entrypoint
+    before: tuple[ArgString, ...] = ()
+
+
+def started(layer: Layer, outer: Layer, anchor: int, depth: int = 0) -> list[Started]:
+    """The engines that the text starts, those inside `sh -c` too. before: commands that export variables."""
+    found: list[Started] = []
+    exports: list[ArgString] = []
+    for command in commands(layer.text):
+        listed = texts(command)
+        inside = script(listed)
+        if inside is not None and depth < 3:
+            for engine in started(command[inside].layer(layer), outer, anchor, depth + 1):
+                shell = ArgString(layer, command, inside, outer, anchor)
+                found.append(replace(engine, before=(*exports, shell, *engine.before)))
+            continue
+        begins = serves(listed)
+        if begins:
+            found.append(Started(ArgString(layer, command, begins[0], outer, anchor), begins[1], tuple(exports)))
+        elif listed[0] == "export" or all(assignment(word) for word in command):
+            exports.append(ArgString(layer, command, len(command), outer, anchor))
+    return found
+
+
+def options_text(layer: Layer, outer: Layer, anchor: int) -> ArgString:
+    """A text that is nothing but options."""
+    found: list[Any] = commands(layer.text)
+    return ArgString(layer, found[0] if found else [], 0, outer, anchor)
+
+
+def sites_of(engine: Started, borrowed: bool = False) -> list[OptionSite]:
+    before = [site for sink in engine.before for site in sink.sites(borrowed) if site.kind is Kind.ENV]
+    return [*before, *engine.sink.sites(borrowed)]

@@ -1,0 +1,31 @@
+"""Docker Compose: command and entrypoint as list or text, environment as mapping or list."""
+
+import re
+
+from appliance.migrations.canonical import Deployment
+from appliance.migrations.dialects.process import Reader
+from appliance.migrations.dialects.yaml_dialect import YamlDialect
+from appliance.migrations.dialects.yaml_tree import MappingNode, Tree, entries, get
+
+_KEYS = ("image", "command", "build", "entrypoint", "environment", "deploy", "<<", "extends", "container_name")
+
+
+def _certainty(tree: Tree) -> float:
+    for root in tree.roots:
+        services = get(root, "services")
+        if get(root, "apiVersion") is None and isinstance(services, MappingNode):
+            if any(any(get(service, key) for key in _KEYS) for _, service in entries(services)):
+                return 0.95
+    return 0.0
+
+
+def _read(tree: Tree, text: str) -> list[Deployment]:
+    reader = Reader(tree.layer)
+    found = []
+    for root in tree.roots:
+        for name, service in entries(get(root, "services")):
+            found += reader.process(service, name.value, ("entrypoint", "command"), "environment")
+    return found
+
+
+dialect = YamlDialect("compose", _certainty, _read, re.compile(r"^services:", re.MULTILINE))

@@ -1,0 +1,23 @@
+"""Values of llm-d's charts, and of other charts: containers outside any Kubernetes object."""
+
+from appliance.migrations.canonical import Deployment
+from appliance.migrations.dialects.manifests import read_containers
+from appliance.migrations.dialects.process import Reader
+from appliance.migrations.dialects.yaml_dialect import YamlDialect
+from appliance.migrations.dialects.yaml_tree import SequenceNode, Tree, get, walk
+
+
+def _certainty(tree: Tree) -> float:
+    for root in tree.roots:
+        if get(root, "kind") is None and get(root, "services") is None:
+            if any(isinstance(get(mapping, "containers"), SequenceNode) for mapping in walk(root)):
+                return 0.8 if get(root, "decode") or get(root, "modelArtifacts") else 0.5
+    return 0.0
+
+
+def _read(tree: Tree, text: str) -> list[Deployment]:
+    reader = Reader(tree.layer)
+    return [deployment for root in tree.roots for deployment in read_containers(reader, root)]
+
+
+dialect = YamlDialect("llm-d", _certainty, _read)

@@ -1,0 +1,167 @@
+"""Kubernetes objects: everything with containers, the custom resources of serving platforms, configuration maps."""
+
+import re
+from collections.abc import Callable, Iterator
+
+from appliance.migrations.canonical import Deployment
+from appliance.migrations.dialects import DialectError
+from appliance.migrations.dialects.arg_string import sites_of, started
+from appliance.migrations.dialects.layers import Inlay, Layer
+from appliance.migrations.dialects.process import Reader
+from appliance.migrations.dialects.ray_configs import read_configs
+from appliance.migrations.dialects.serving import model_of
+from appliance.migrations.dialects.vllm_config import config, is_config
+from appliance.migrations.dialects.wishes import Homes
+from appliance.migrations.dialects.yaml_dialect import YamlDialect
+from appliance.migrations.dialects.yaml_scalar import decode
+from appliance.migrations.dialects.yaml_tree import (
+    MappingNode,
+    Node,
+    Tree,
+    entries,
+    get,
+    items,
+    text_of,
+    tree_of,
+    walk,
+)
+
+_OBJECT = re.compile(r"^apiVersion:", re.MULTILINE)
+_OPTION_LIKE = re.compile(r"^\s*[\w.-]+\s*:", re.MULTILINE)
+
+
+def objects(tree: Tree) -> Iterator[MappingNode]:
+    """Every object of the file, those inside a List too."""
+    for root in tree.roots:
+        if text_of(get(root, "kind")) in ("List", "Template"):
+            inner = items(get(root, "items")) or items(get(root, "objects"))
+            yield from (item for item in inner if isinstance(item, MappingNode))
+        elif isinstance(root, MappingNode):
+            yield root
+
+
+def group_of(node: Node) -> str:
+    return text_of(get(node, "apiVersion")).partition("/")[0]
+
+
+def read_manifests(tree: Tree, text: str) -> list[Deployment]:
+    reader = Reader(tree.layer)
+    found: list[Deployment] = []
+    for node in objects(tree):
+        found += _READERS.get(text_of(get(node, "kind")), _workload)(reader, node)
+    return found
+
+
+def _name(node: Node) -> str:
+    return text_of(get(node, "metadata", "name"))
+
+
+def _workload(reader: Reader, node: MappingNode) -> list[Deployment]:
+    """Any object that holds pods, whatever its kind."""
+    return read_containers(reader, node, _name(node))
+
+
+def read_containers(reader: Reader, root: Node, name: str = "") -> list[Deployment]:
+    found = []
+    for mapping in walk(root):
+        for key in ("initContainers", "containers"):
+            for container in items(get(mapping, key)):
+                label = text_of(get(container, "name")) or name
+                found += reader.process(container, label, model=_model(root))
+        if get(mapping, "serveConfigV2") is not None:
+            found += _ray(reader.layer, get(mapping, "serveConfigV2"))
+    return found
+
+
+def _model(node: Node) -> str | None:
+    return text_of(get(node, "spec", "model", "name")) or text_of(get(node, "spec", "model", "uri")) or None
+
+
+def _ray(layer: Layer, node: Node | None) -> list[Deployment]:
+    inlay = decode(layer, node) if node is not None else None
+    tree = _inner(inlay) if inlay else None
+    return read_configs(tree) if tree else []
+
+
+def _inner(inlay: Inlay) -> Tree | None:
+    """YAML inside a text; None where it is something else."""
+    try:
+        return tree_of(inlay)
+    except DialectError:
+        return None
+
+
+def _predictor(reader: Reader, node: MappingNode) -> list[Deployment]:
+    """KServe's InferenceService: arguments go to the runtime's container, or the pod is written out."""
+    predictor = get(node, "spec", "predictor")
+    found = []
+    for part in (get(predictor, "model"), get(predictor, "vllm"), get(predictor, "huggingface")):
+        if part is not None:
+            runtime = text_of(get(part, "runtime")) + text_of(get(part, "modelFormat", "name"))
+            uri = text_of(get(part, "storageUri")) or None
+            found += reader.process(part, _name(node), model=uri, certain="vllm" in runtime.lower())
+    return found + read_containers(reader, node, _name(node))
+
+
+def _kubeai(reader: Reader, node: MappingNode) -> list[Deployment]:
+    """KubeAI's Model: arguments and variables of the engine that it names."""
+    spec = get(node, "spec")
+    if text_of(get(spec, "engine")).upper() not in ("VLLM", "") or spec is None or group_of(node) != "kubeai.org":
+        return read_containers(reader, node, _name(node))
+    url = text_of(get(spec, "url")).removeprefix("hf://") or None
+    return reader.process(spec, _name(node), ("args",), model=url, certain=True)
+
+
+def _config_map(reader: Reader, node: MappingNode) -> list[Deployment]:
+    """Texts that are the engine's YAML, KAITO's wrapper around it, or scripts that start it."""
+    found = []
+    for key, value in [*entries(get(node, "data")), *entries(get(node, "stringData"))]:
+        inlay = decode(reader.layer, value)
+        if inlay is None or (not _OPTION_LIKE.search(inlay.text) and "vllm" not in inlay.text):
+            continue
+        borrowed = reader.borrowed(value)
+        tree = _inner(inlay) if not key.value.endswith((".sh", ".py", ".jinja", ".toml")) else None
+        roots = [root for root in tree.roots if isinstance(root, MappingNode)] if tree else []
+        for root in roots:
+            section = get(root, "vllm")
+            if isinstance(section, MappingNode):
+                found.append(config(inlay, section, key.value, borrowed))
+            elif is_config(root):
+                found.append(config(inlay, root, key.value, borrowed))
+            else:
+                found += read_configs(Tree(inlay, (root,)))
+        if not roots and "vllm" in inlay.text:
+            for engine in started(inlay, reader.layer, value.start_mark.index):
+                sites = tuple(sites_of(engine, borrowed))
+                homes = Homes(engine.sink)
+                label = key.value
+                found.append(
+                    Deployment(sites, engine.entrypoint, label, model_of(sites), takes_env=False, handle=homes)
+                )
+    return found
+
+
+def _workspace(reader: Reader, node: MappingNode) -> list[Deployment]:
+    """KAITO's Workspace, whose template holds a pod."""
+    return read_containers(reader, node, _name(node))
+
+
+_READERS: dict[str, Callable[[Reader, MappingNode], list[Deployment]]] = {
+    "Model": _kubeai,
+    "ConfigMap": _config_map,
+    "Secret": _config_map,
+    "InferenceService": _predictor,
+    "Workspace": _workspace,
+}
+
+
+def manifest_dialect(name: str, groups: tuple[str, ...]) -> YamlDialect:
+    """A dialect for the objects of some API groups; none stands for all of them."""
+
+    def certainty(tree: Tree) -> float:
+        found = [group_of(node) for node in objects(tree) if get(node, "kind") is not None]
+        if not any(found):
+            return 0.0
+        return 0.9 if not groups else 0.95 if any(group in groups for group in found) else 0.0
+
+    return YamlDialect(name, certainty, read_manifests, _OBJECT)

@@ -1,0 +1,264 @@
+"""One engine process as a YAML mapping describes it: command, arguments, variables, image."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+
+from appliance.migrations.canonical import Deployment, Entrypoint, OptionSite, ReleaseHint, Span
+from appliance.migrations.dialects.arg_list import ArgList, Item, read_items
+from appliance.migrations.dialects.arg_string import ArgString, Started, options_text, sites_of, started
+from appliance.migrations.dialects.env_sinks import EnvMap, env_sink
+from appliance.migrations.dialects.layers import Layer, span
+from appliance.migrations.dialects.serving import (
+    engine_image,
+    engine_options,
+    image_hint,
+    model_of,
+    other_engine,
+    script,
+    serves,
+)
+from appliance.migrations.dialects.shell_words import commands, texts
+from appliance.migrations.dialects.wishes import Homes, Sink
+from appliance.migrations.dialects.yaml_scalar import decode
+from appliance.migrations.dialects.yaml_tree import entries, get, text_of
+
+
+@dataclass
+class Reader:
+    """Reads the processes of one file; remembers what it has seen, since anchors bring the same node again."""
+
+    layer: Layer
+    seen: set[int] = field(default_factory=set)
+
+    def borrowed(self, node: Node | None) -> bool:
+        if node is None:
+            return False
+        again = id(node) in self.seen
+        self.seen.add(id(node))
+        return again
+
+    def hint(self, node: Node | None) -> ReleaseHint | None:
+        """From an image's name."""
+        inlay = decode(self.layer, node) if node is not None else None
+        return image_hint(inlay.text, span(inlay, 0, len(inlay.text))) if inlay else None
+
+    def variables(self, node: Node | None) -> "Variables":
+        """The environment: a mapping (with what is merged into it), a list, or nothing."""
+        found = Variables()
+        sources = [node, *_merged(node)] if isinstance(node, MappingNode) else [node]
+        names: set[str] = set()
+        for source in sources:
+            sink = env_sink(self.layer, source)
+            if sink is None:
+                continue
+            borrowed = self.borrowed(source)
+            if found.sink is None and not (isinstance(sink, EnvMap) and source is not node):
+                found.sink = sink
+                found.shared = borrowed
+            for site in sink.sites(borrowed):
+                if site.name in names:
+                    continue
+                names.add(site.name)
+                options = self._options_in(site, source, borrowed)
+                found.sites += options or [site]
+        return found
+
+    def _options_in(self, site: OptionSite, source: Node | None, borrowed: bool) -> list[OptionSite]:
+        """A variable that hands options to the command line of an image: `VLLM_ADDITIONAL_ARGS: --enable-x`."""
+        text = site.raw_value or ""
+        if not text.lstrip().startswith("--") or not engine_options(text.split()):
+            return []
+        member = site.handle.place
+        node = get(member.first, "value") if isinstance(member.first, MappingNode) else member.last
+        inlay = decode(self.layer, node)
+        if inlay is None or inlay.text != text:
+            return []
+        return options_text(inlay, self.layer, node.start_mark.index).sites(borrowed, model=False)
+
+    def process(
+        self,
+        node: Node,
+        label: str = "",
+        command: Sequence[str] = ("command", "args"),
+        env: str = "env",
+        image: str | None = None,
+        model: str | None = None,
+        certain: bool = False,
+        hint: ReleaseHint | None = None,
+    ) -> list[Deployment]:
+        """certain: this is known to be an engine, whatever the image."""
+        picture = image if image is not None else text_of(get(node, "image"))
+        release = hint or self.hint(get(node, "image"))
+        variables = get(node, env)
+        engines = self._engines([get(node, key) for key in command], picture, certain)
+        around = self.variables(variables) if engines or certain or _speaks(self.layer, variables) else Variables()
+        if not engines:
+            if not around.sites or other_engine(picture):
+                return []
+            engines = [Engine(None, (), Entrypoint.IMAGE)]
+        found = []
+        for engine in engines:
+            sites = (*around.sites, *engine.sites)
+            homes = Homes(
+                engine.sink, around.sink, frozenset([id(around.sink)] if around.shared else []) | engine.shared
+            )
+            found.append(
+                Deployment(
+                    sites,
+                    engine.entrypoint,
+                    label,
+                    model_of(engine.sites) or model,
+                    release,
+                    takes_options=engine.sink is not None,
+                    takes_env=around.sink is not None,
+                    handle=homes,
+                )
+            )
+        return found
+
+    def _engines(self, nodes: Sequence[Node | None], image: str, certain: bool) -> list["Engine"]:
+        present = [node for node in nodes if node is not None and not _null(node)]
+        if not present:
+            return []
+        scalars = [node for node in present if isinstance(node, ScalarNode)]
+        entry: Entrypoint | None = None
+        if scalars:
+            engines = self._scripts(scalars)
+            if engines:
+                rest = present[1:] if scalars[0] is present[0] and isinstance(present[-1], SequenceNode) else []
+                if not rest:
+                    return engines
+                entry = engines[0].entrypoint
+                present = rest
+            elif isinstance(present[-1], ScalarNode):
+                return self._option_text(present, image, certain)
+        return self._lists([node for node in present if isinstance(node, SequenceNode)], image, certain, entry)
+
+    def _scripts(self, nodes: Iterable[ScalarNode]) -> list["Engine"]:
+        found = []
+        for node in nodes:
+            inlay = decode(self.layer, node)
+            if inlay is None or "vllm" not in inlay.text:
+                continue
+            borrowed = self.borrowed(node)
+            found += [_engine(one, borrowed) for one in started(inlay, self.layer, node.start_mark.index)]
+        return found
+
+    def _option_text(self, nodes: Sequence[Node], image: str, certain: bool) -> list["Engine"]:
+        """A text of arguments for an entrypoint that stands in another list, or in the image."""
+        ahead = [item.text for node in nodes[:-1] for item in read_items(self.layer, node)]
+        behind = serves(ahead)
+        inlay = decode(self.layer, nodes[-1])
+        if inlay is None:
+            return []
+        sink = options_text(inlay, self.layer, nodes[-1].start_mark.index)
+        listed = texts(sink.command)
+        if not (behind or certain or engine_options(listed) or (engine_image(image) and not ahead)):
+            return []
+        if other_engine(image):
+            return []
+        borrowed = self.borrowed(nodes[-1])
+        shared = frozenset([id(sink)] if borrowed else [])
+        return [Engine(sink, tuple(sink.sites(borrowed)), behind[1] if behind else Entrypoint.IMAGE, shared)]
+
+    def _lists(
+        self, nodes: Sequence[SequenceNode], image: str, certain: bool, entry: Entrypoint | None
+    ) -> list["Engine"]:
+        parts = [(node, read_items(self.layer, node)) for node in nodes]
+        listed = [item for _, part in parts for item in part]
+        words = [item.text for item in listed]
+        inside = script(words)
+        if inside is not None:
+            item = listed[inside]
+            borrowed = self.borrowed(item.node)
+            return [_engine(one, borrowed) for one in started(item.inlay, self.layer, item.node.start_mark.index)]
+        begins = serves(words)
+        if begins is None and len(words) == 1 and " " in words[0]:
+            engines = started(listed[0].inlay, self.layer, listed[0].node.start_mark.index)
+            if engines:
+                return [_engine(one, self.borrowed(listed[0].node)) for one in engines]
+        if other_engine(image) or (begins is None and any(other_engine(word) for word in words if word[:1] != "-")):
+            return []
+        if begins is not None:
+            return [self._list(listed, begins[0], begins[1], nodes)]
+        own = parts[-1][1] if parts else []
+        if entry is None and not certain and not engine_options(item.text for item in own):
+            if not engine_image(image) or len(parts) > 1 or not any(word.startswith("-") for word in words):
+                return []
+        start = len(listed) - len(own)
+        return [self._list(listed, start, entry or Entrypoint.IMAGE, nodes)]
+
+    def _list(self, listed: list[Item], start: int, entry: Entrypoint, nodes: Sequence[SequenceNode]) -> "Engine":
+        sink = ArgList(self.layer, listed[start:], nodes[-1])
+        again = [self.borrowed(node) for node in nodes]
+        borrowed = again[-1]
+        return Engine(sink, tuple(sink.sites(borrowed)), entry, frozenset([id(sink)] if borrowed else []))
+
+    def texts(self, nodes: Iterable[Node | None], env: Node | None, label: str, **facts: object) -> list[Deployment]:
+        """The engines that shell texts start, all with the same environment."""
+        engines = self._scripts([node for node in nodes if isinstance(node, ScalarNode)])
+        around = self.variables(env) if engines else Variables()
+        shared = frozenset([id(around.sink)] if around.shared else [])
+        return [
+            Deployment(
+                (*around.sites, *engine.sites),
+                engine.entrypoint,
+                label,
+                model_of(engine.sites) or facts.get("model"),  # type: ignore[arg-type]
+                facts.get("release"),  # type: ignore[arg-type]
+                takes_env=around.sink is not None,
+                handle=Homes(engine.sink, around.sink, shared | engine.shared),
+            )
+            for engine in engines
+        ]
+
+
+@dataclass
+class Variables:
+    sites: list[OptionSite] = field(default_factory=list)
+    sink: Sink | None = None
+    shared: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    sink: Sink | None
+    sites: tuple[OptionSite, ...]
+    entrypoint: Entrypoint
+    shared: frozenset[int] = frozenset()
+
+
+def _engine(one: Started, borrowed: bool) -> Engine:
+    sink: ArgString = one.sink
+    return Engine(sink, tuple(sites_of(one, borrowed)), one.entrypoint, frozenset([id(sink)] if borrowed else []))
+
+
+def _merged(node: MappingNode) -> list[Node]:
+    found: list[Node] = []
+    for key, value in node.value:
+        if isinstance(key, ScalarNode) and key.value == "<<" and not key.style:
+            found += [item for item in (value.value if isinstance(value, SequenceNode) else [value])]
+    return [item for item in found if isinstance(item, MappingNode)]
+
+
+def _null(node: Node) -> bool:
+    return isinstance(node, ScalarNode) and not node.style and node.value in ("", "null", "~")
+
+
+def _speaks(layer: Layer, node: Node | None) -> bool:
+    """Whether an environment holds variables of the engine."""
+    if isinstance(node, MappingNode):
+        return any(key.value.startswith("VLLM_") for key, _ in entries(node))
+    sink = env_sink(layer, node)
+    return sink is not None and any(site.name.startswith("VLLM_") for site in sink.sites())
+
+
+def first_command(text: str) -> list[str]:
+    found = commands(text)
+    return texts(found[0]) if found else []
+
+
+def where(layer: Layer, node: Node) -> Span:
+    return span(layer, node.start_mark.index, node.end_mark.index)

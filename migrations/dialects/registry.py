@@ -1,0 +1,133 @@
+"""Model registries in YAML and JSON, each of its own shape: lists, texts and mappings that hold the engine's options."""
+
+import re
+from collections.abc import Iterator
+
+from appliance.migrations.argv import name_of
+from appliance.migrations.canonical import Deployment, Entrypoint, ReleaseHint
+from appliance.migrations.catalogue import catalogue
+from appliance.migrations.dialects.arg_list import read_items
+from appliance.migrations.dialects.layers import span
+from appliance.migrations.dialects.option_keys import Flavor, OptionKeys
+from appliance.migrations.dialects.process import Reader, Variables
+from appliance.migrations.dialects.serving import engine_keys, engine_options, serves
+from appliance.migrations.dialects.wishes import Homes
+from appliance.migrations.dialects.yaml_dialect import YamlDialect
+from appliance.migrations.dialects.yaml_scalar import decode
+from appliance.migrations.dialects.yaml_tree import (
+    MappingNode,
+    Node,
+    ScalarNode,
+    SequenceNode,
+    Tree,
+    entries,
+    get,
+    text_of,
+    walk,
+)
+from appliance.migrations.release import Release
+
+_ARGUMENTS = re.compile(r"args?$|arguments|params|parameters|flags|options|cmd|command|opts", re.IGNORECASE)
+_KEYWORDS = re.compile(r"vllm|engine|kwargs|args$|config$|options$|parameters$", re.IGNORECASE)
+_ENV = re.compile(r"(?:^|_)env(?:s|ironment|_vars|ironment_variables)?$|^environment", re.IGNORECASE)
+_MODELS = ("model", "model_id", "model_name", "repo_id", "hf_model", "model_path", "hf_repo", "huggingface_id")
+_VERSIONS = ("vllm_version", "min_vllm_version", "engine_version")
+
+
+def _arguments(tree: Tree, node: Node) -> bool:
+    """A list or text of options and nothing else that another program could mean."""
+    if isinstance(node, SequenceNode):
+        words = [item.text for item in read_items(tree.layer, node)]
+    elif isinstance(node, ScalarNode):
+        words = text_of(node).split()
+    else:
+        return False
+    return serves(words) is not None or (bool(words) and words[0].startswith("-") and engine_options(words))
+
+
+def _all_known(tree: Tree, node: Node) -> bool:
+    """Every flag of a list is one of the engine's; enough where the file speaks of the engine elsewhere."""
+    flags = [item.text.partition("=")[0] for item in read_items(tree.layer, node) if item.text.startswith("--")]
+    return bool(flags) and all(name_of(flag).name in catalogue().options for flag in flags)
+
+
+def _keywords(key: str, node: Node) -> bool:
+    if not isinstance(node, MappingNode):
+        return False
+    names = [name.value for name, _ in entries(node, merged=False)]
+    marked = engine_keys(names)
+    return marked > 0 and (_KEYWORDS.search(key) is not None or marked > 1)
+
+
+def _found(tree: Tree) -> Iterator[tuple[MappingNode, str, Node]]:
+    """Mapping, key and value of everything that holds options."""
+    for root in tree.roots:
+        for mapping in walk(root):
+            for key, value in entries(mapping, merged=False):
+                if _keywords(key.value, value) or (_ARGUMENTS.search(key.value) and _arguments(tree, value)):
+                    yield mapping, key.value, value
+
+
+def _certainty(tree: Tree) -> float:
+    return 0.3 if next(_found(tree), None) else 0.0
+
+
+def _read(tree: Tree, text: str) -> list[Deployment]:
+    reader = Reader(tree.layer)
+    sure = list(_found(tree))
+    known = {id(value) for _, _, value in sure}
+    found = []
+    for root in tree.roots:
+        names = _names(root)
+        for mapping in walk(root):
+            for key, value in entries(mapping, merged=False):
+                more = isinstance(value, SequenceNode) and _ARGUMENTS.search(key.value) and _all_known(tree, value)
+                if id(value) in known or more:
+                    found += _deployments(reader, mapping, key.value, value, names.get(id(mapping), ""))
+    return found
+
+
+def _deployments(reader: Reader, mapping: MappingNode, key: str, node: Node, label: str) -> list[Deployment]:
+    env = next((value for name, value in entries(mapping, merged=False) if _ENV.search(name.value)), None)
+    model = next((text_of(get(mapping, name)) for name in _MODELS if text_of(get(mapping, name))), None)
+    image = next((value for name, value in entries(mapping, merged=False) if "image" in name.value), None)
+    hint = (reader.hint(image) if image is not None else None) or _version(reader, mapping)
+    if hint is not None and hint.release is None:
+        hint = _version(reader, mapping) or hint
+    if not isinstance(node, MappingNode):
+        return reader.process(
+            mapping, label or key, (key,), _name_of(mapping, env), model=model, certain=True, hint=hint
+        )
+    around = reader.variables(env) if env is not None else Variables()
+    sink = OptionKeys(reader.layer, node, Flavor.KEYWORDS)
+    sites = (*around.sites, *sink.sites(reader.borrowed(node)))
+    homes = Homes(sink, around.sink)
+    return [Deployment(sites, Entrypoint.PLATFORM, label or key, model, hint, handle=homes)]
+
+
+def _name_of(mapping: MappingNode, env: Node | None) -> str:
+    return next((key.value for key, value in entries(mapping, merged=False) if value is env), "env")
+
+
+def _version(reader: Reader, mapping: MappingNode) -> ReleaseHint | None:
+    for key in _VERSIONS:
+        node = get(mapping, key)
+        inlay = decode(reader.layer, node) if node is not None else None
+        if inlay is not None:
+            return ReleaseHint(inlay.text, Release.parse(inlay.text), span(inlay, 0, len(inlay.text)), key)
+    return None
+
+
+def _names(root: Node) -> dict[int, str]:
+    """What a person calls each mapping: its own name, or the key it stands under."""
+    found: dict[int, str] = {}
+    for mapping in walk(root):
+        own = text_of(get(mapping, "name"))
+        if own:
+            found[id(mapping)] = own
+        for key, value in entries(mapping, merged=False):
+            found.setdefault(id(value), key.value)
+    return found
+
+
+dialect = YamlDialect("registry", _certainty, _read)

@@ -1,0 +1,106 @@
+"""Where in a command line the engine starts, and which engine release an image names."""
+
+import re
+from collections.abc import Iterable, Sequence
+
+from appliance.migrations.argv import name_of
+from appliance.migrations.canonical import Entrypoint, OptionSite, ReleaseHint, Span
+from appliance.migrations.release import Release
+
+_MODULE = re.compile(r"vllm\.entrypoints\.(?:openai\.)?api_server\Z")
+_SCRIPT = re.compile(r"(?:\A|/)vllm/entrypoints/(?:openai/)?api_server\.py\Z")
+_SHELLS = re.compile(r"(?:\A|/)(?:ba|da|z|k)?sh\Z")
+_IMAGE = re.compile(r"([\w./-]*vllm[\w./-]*):((?:[\w.]*vllm[-_]?)?v?(\d+\.\d+(?:\.\d+)?)?[\w.+-]*)", re.IGNORECASE)
+_DEFAULT = re.compile(r"\$\{\w+:?-([^}]*)\}")
+_INSIDE = re.compile(r"vllm[-_]v?(\d+\.\d+(?:\.\d+)?)")
+_PIN = re.compile(r"\bvllm(?:\[[\w,-]*\])?\s*[=~]=\s*v?([0-9][\w.]*)")
+# Options that no other server of models has.
+_MARKS = frozenset(
+    [
+        "max-model-len",
+        "tensor-parallel-size",
+        "gpu-memory-utilization",
+        "served-model-name",
+        "max-num-seqs",
+        "max-num-batched-tokens",
+        "enforce-eager",
+        "reasoning-parser",
+        "enable-expert-parallel",
+        "kv-cache-dtype",
+        "swap-space",
+        "enable-prefix-caching",
+        "enable-chunked-prefill",
+        "tool-call-parser",
+        "download-dir",
+        "disable-log-requests",
+        "trust-remote-code",
+        "pipeline-parallel-size",
+    ]
+)
+_OTHERS = re.compile(r"sglang|text-generation|tensorrt|lmdeploy|ollama|llama[._-]?cpp|tgi\b|triton|infinity", re.I)
+
+
+def serves(words: Sequence[str]) -> tuple[int, Entrypoint] | None:
+    """The index behind `vllm serve` or the server's module; None when the words start neither."""
+    for index, word in enumerate(words):
+        following = words[index + 1] if index + 1 < len(words) else ""
+        if following == "serve" and (word == "vllm" or word.endswith(("/vllm", "vllm.entrypoints.cli.main"))):
+            return index + 2, Entrypoint.SERVE
+        if (word == "-m" and _MODULE.search(following)) or (word == "-m" and following == "vllm.entrypoints.cli.main"):
+            serve = words[index + 2 : index + 3] == ["serve"]
+            return index + 2 + serve, Entrypoint.SERVE if serve else Entrypoint.API_SERVER
+        if _SCRIPT.search(word):
+            return index + 1, Entrypoint.API_SERVER
+    return None
+
+
+def script(words: Sequence[str]) -> int | None:
+    """The index of the text that `sh -c` runs."""
+    for index, word in enumerate(words[:-1]):
+        if re.fullmatch(r"-[a-z]*c", word) and (index == 0 or any(_SHELLS.search(w) for w in words[:index])):
+            return index + 1
+    return None
+
+
+def engine_image(image: str) -> bool:
+    return "vllm" in image.lower() and not _OTHERS.search(image)
+
+
+def other_engine(text: str) -> bool:
+    return _OTHERS.search(text) is not None
+
+
+def engine_options(words: Iterable[str]) -> bool:
+    """Whether the words look like this engine's options although nothing names it."""
+    return any(word.startswith("--") and name_of(word.partition("=")[0]).name in _MARKS for word in words)
+
+
+def engine_keys(names: Iterable[str]) -> int:
+    """How many of the keys are options that only this engine has."""
+    return sum(name_of("--" + name).name in _MARKS for name in names)
+
+
+def image_hint(image: str, where: Span) -> ReleaseHint | None:
+    """What an image's tag says about the release; None for another image."""
+    image = _DEFAULT.sub(r"\1", image)
+    found = _IMAGE.search(image)
+    if found is None:
+        return None
+    inside = _INSIDE.search(image)
+    version = inside[1] if inside else found[3]
+    known = Release.parse(version) if (version and found[2].lstrip("v").startswith(version)) or inside else None
+    known = known if known and known.major < 2 else None
+    return ReleaseHint(found.group(), known, where, "image tag")
+
+
+def pin_hint(text: str, where: Span) -> ReleaseHint | None:
+    found = _PIN.search(text)
+    return ReleaseHint(found.group(), Release.parse(found[1]), where, "requirement") if found else None
+
+
+def model_of(sites: Iterable[OptionSite]) -> str | None:
+    """The model a command line names, where the text tells."""
+    for site in sites:
+        if site.name == "model" and site.quirk is None and isinstance(site.value, str):
+            return site.value
+    return None

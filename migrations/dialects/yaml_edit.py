@@ -1,0 +1,292 @@
+"""Entries of YAML mappings and sequences taken out, put in and remarked upon, in block and flow style, JSON included."""
+
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+
+from appliance.migrations.canonical import Edit, Plain
+from appliance.migrations.dialects.layers import Inlay, Layer
+from appliance.migrations.dialects.yaml_scalar import content, write_scalar
+
+_REST = re.compile(r"[ \t]*(?:#[^\r\n]*)?(\r?\n|\Z)")
+_OPEN = re.compile(r"(?:[:-]|[&!]\S*)\Z")
+_GAP = re.compile(r"[ \t\r\n]*")
+
+Parent = MappingNode | SequenceNode
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """An item of a sequence, or a key with its value; start and end are those of its own text."""
+
+    parent: Parent
+    index: int
+    first: Node
+    last: Node
+
+
+def members(parent: Node) -> list[Member]:
+    if isinstance(parent, SequenceNode):
+        return [Member(parent, index, item, item) for index, item in enumerate(parent.value)]
+    if isinstance(parent, MappingNode):
+        return [Member(parent, index, key, value) for index, (key, value) in enumerate(parent.value)]
+    return []
+
+
+def end_of(layer: Layer, node: Node) -> int:
+    """Where the node's last own character ends; a block collection's mark lies behind its comments."""
+    while not isinstance(node, ScalarNode) and not node.flow_style and node.value:
+        last = node.value[-1]
+        node = last[1] if isinstance(node, MappingNode) else last
+    end: int = node.end_mark.index
+    if isinstance(node, ScalarNode) and node.style in ("|", ">"):
+        return len(layer.text[:end].rstrip()) if end - node.start_mark.index < 2 else _rstrip(layer.text, end)
+    return end
+
+
+def _rstrip(text: str, end: int) -> int:
+    while end and text[end - 1] in " \t\r\n":
+        end -= 1
+    return end
+
+
+def line_start(text: str, at: int) -> int:
+    return text.rfind("\n", 0, at) + 1
+
+
+def _blank_before(text: str, at: int) -> bool:
+    return not text[line_start(text, at) : at].strip(" \t")
+
+
+def _start(layer: Layer, member: Member) -> int:
+    """Of the item's dash, or of the key."""
+    text = layer.text
+    at: int = member.first.start_mark.index
+    if isinstance(member.parent, MappingNode) or member.parent.flow_style:
+        return at
+    first: int = member.parent.start_mark.index
+    first = content(layer, member.parent) if text[first] != "-" else first
+    column = first - line_start(text, first)
+    if member.index == 0:
+        return first
+    line = line_start(text, at)
+    while line > first and not (text[line + column : line + column + 1] == "-" and _blank_before(text, line + column)):
+        line = line_start(text, line - 1)
+    return line + column if line > first else at
+
+
+def _own_end(layer: Layer, member: Member) -> int:
+    end = end_of(layer, member.last)
+    if isinstance(member.parent, MappingNode) and end <= member.first.end_mark.index:
+        colon = layer.text.find(":", member.first.end_mark.index)
+        return colon + 1 if colon >= 0 else end
+    return max(end, _start(layer, member) + 1)
+
+
+def element(layer: Layer, member: Member) -> tuple[int, int]:
+    """What disappears with the member alone."""
+    siblings = members(member.parent)
+    if member.parent.flow_style:
+        return _flow_element(layer, siblings, member.index)
+    start, end = _start(layer, member), _own_end(layer, member)
+    if _blank_before(layer.text, start):
+        rest = _REST.match(layer.text, end)
+        return (line_start(layer.text, start), rest.end()) if rest else (start, end)
+    if member.index + 1 < len(siblings):
+        return start, _start(layer, siblings[member.index + 1])
+    return start, end
+
+
+def elements(layer: Layer, first: Member, last: Member) -> tuple[int, int]:
+    """What disappears with neighbouring members of one collection."""
+    start, end = element(layer, first)[0], element(layer, last)[1]
+    siblings = members(first.parent)
+    if first.parent.flow_style and first.index == 0 and last.index > 0:
+        if last.index + 1 < len(siblings):
+            return start, _start(layer, siblings[last.index + 1])
+        return start, _behind_comma(layer.text, end_of(layer, last.last))
+    return start, end
+
+
+def _flow_element(layer: Layer, siblings: list[Member], index: int) -> tuple[int, int]:
+    text = layer.text
+    start, end = _start(layer, siblings[index]), end_of(layer, siblings[index].last)
+    if index == 0:
+        if len(siblings) == 1:
+            return start, _behind_comma(text, end)
+        following = _start(layer, siblings[1])
+        return (start, following) if "#" not in text[end:following] else (start, _behind_comma(text, end))
+    before = end_of(layer, siblings[index - 1].last)
+    if "#" not in text[before:start]:
+        return before, end
+    return start, _behind_comma(text, end)
+
+
+def _behind_comma(text: str, end: int) -> int:
+    at = _GAP.match(text, end).end()  # type: ignore[union-attr]
+    return at + 1 if text[at : at + 1] == "," else end
+
+
+@dataclass
+class Changes:
+    """What happens to the members of one collection; `edits` makes it so."""
+
+    layer: Layer
+    parent: Parent
+    gone: set[int] = field(default_factory=set)
+    # member after which (-1: at the start) -> texts, each without its dash or line
+    new: dict[int, list[str]] = field(default_factory=dict)
+
+    def edits(self) -> list[Edit]:
+        if not self.gone and not self.new:
+            return []
+        siblings = members(self.parent)
+        return self._flow(siblings) if self.parent.flow_style or not siblings else self._block(siblings)
+
+    def _block(self, siblings: list[Member]) -> list[Edit]:
+        layer, text = self.layer, self.layer.text
+        found = [layer.edit(*element(layer, siblings[index]), "") for index in sorted(self.gone)]
+        start = _start(layer, siblings[0])
+        indent = " " * (start - line_start(text, start))
+        for after, added in self.new.items():
+            lines = [indent + _dashed(layer, siblings, line, indent) for line in added]
+            at = _own_end(layer, siblings[max(after, 0)])
+            rest = _REST.match(text, at)
+            if after < 0 and _blank_before(text, start):
+                found.append(layer.edit(line_start(text, start), line_start(text, start), _joined(lines) + "\n"))
+            elif rest is None:
+                raise ValueError("something else stands on the line")
+            elif rest[1]:
+                found.append(layer.edit(rest.end(), rest.end(), _joined(lines) + "\n"))
+            else:
+                found.append(layer.edit(rest.end(), rest.end(), "\n" + _joined(lines)))
+        if len(self.gone) == len(siblings) and not self.new:
+            found += self._emptied(siblings)
+        return found
+
+    def _emptied(self, siblings: list[Member]) -> list[Edit]:
+        """A key with nothing behind it would be null; it gets an empty collection."""
+        text = self.layer.text
+        start = _start(self.layer, siblings[0])
+        empty = "[]" if isinstance(self.parent, SequenceNode) else "{}"
+        if not _blank_before(text, start):
+            return [self.layer.edit(start, start, empty)]
+        at = line_start(text, start)
+        if self.parent.start_mark.index >= at and not text[:at].strip():
+            return [self.layer.edit(at, at, f"{empty}\n")]
+        while at:
+            at = _rstrip(text, at)
+            line = text[line_start(text, at) : at]
+            comment = re.search(r"(?:^|[ \t])#", line)
+            if comment is None:
+                break
+            at = line_start(text, at) + comment.start()
+        if _OPEN.search(text, line_start(text, at), at):
+            return [self.layer.edit(at, at, f" {empty}")]
+        start = line_start(text, start)
+        return [self.layer.edit(start, start, f"{empty}\n")]
+
+    def _flow(self, siblings: list[Member]) -> list[Edit]:
+        layer, text = self.layer, self.layer.text
+        kept = [member for member in siblings if member.index not in self.gone]
+        if not kept:
+            added = [item for _, texts in sorted(self.new.items()) for item in texts]
+            if not siblings:
+                inside = content(layer, self.parent) + 1
+                return [layer.edit(inside, inside, ", ".join(added))]
+            start = _start(layer, siblings[0])
+            return [layer.edit(start, _behind_comma(text, end_of(layer, siblings[-1].last)), ", ".join(added))]
+        found = [layer.edit(start, end, "") for start, end in self._flow_gaps(siblings)]
+        for after, added in sorted(self.new.items()):
+            before = [member for member in kept if member.index <= after]
+            if before:
+                at = end_of(layer, before[-1].last)
+                found.append(layer.edit(at, at, "".join(self._separator(siblings) + item for item in added)))
+            else:
+                at = _start(layer, kept[0])
+                found.append(layer.edit(at, at, "".join(item + ", " for item in added)))
+        return found
+
+    def _flow_gaps(self, siblings: list[Member]) -> list[tuple[int, int]]:
+        """The spans to cut, neighbours joined where they touch."""
+        layer, spans, index = self.layer, [], 0
+        while index in self.gone:
+            index += 1
+        if index:
+            start, following = _start(layer, siblings[0]), _start(layer, siblings[index])
+            spans.append((start, following))
+        spans += [_flow_element(layer, siblings, later) for later in sorted(self.gone) if later > index]
+        return spans
+
+    def _separator(self, siblings: list[Member]) -> str:
+        for left, right in zip(siblings, siblings[1:], strict=False):
+            gap = self.layer.text[end_of(self.layer, left.last) : _start(self.layer, right)]
+            if "#" not in gap and gap.strip() == ",":
+                return gap
+        return ", "
+
+
+def _dashed(layer: Layer, siblings: list[Member], line: str, indent: str) -> str:
+    if isinstance(siblings[0].parent, MappingNode):
+        return line.replace("\n", "\n" + indent)
+    start, inside = _start(layer, siblings[0]), siblings[0].first.start_mark.index
+    between = layer.text[start + 1 : inside]
+    gap = between if between and not between.strip(" ") else " "
+    return f"-{gap}" + line.replace("\n", "\n" + indent + " " * (1 + len(gap)))
+
+
+def _joined(lines: Iterable[str]) -> str:
+    return "\n".join(lines)
+
+
+def remark(layer: Layer, at: int, text: str) -> list[Edit]:
+    """A comment line above the line of `at`, unless it stands there already."""
+    line = f"# {' '.join(text.split())}"
+    start = line_start(layer.text, at)
+    above = start
+    while above:
+        previous = line_start(layer.text, above - 1)
+        written = layer.text[previous:above].strip()
+        if written == line:
+            return []
+        if not written.startswith("#"):
+            break
+        above = previous
+    indent = layer.text[start:at][: len(layer.text[start:at]) - len(layer.text[start:at].lstrip(" \t"))]
+    return [layer.edit(start, start, f"{indent}{line}\n")]
+
+
+def flow_text(value: Plain, quoted: bool) -> str:
+    """A value on one line, keys in quotes where the surroundings are JSON."""
+    if quoted or not isinstance(value, dict | list):
+        return _scalar_text(value, quoted, True)
+    if isinstance(value, dict):
+        inner = ", ".join(f"{write_scalar(key, None, True)}: {flow_text(item, False)}" for key, item in value.items())
+        return "{" + inner + "}"
+    return "[" + ", ".join(flow_text(item, False) for item in value) + "]"
+
+
+def block_text(key: str, value: Plain) -> str:
+    """`key: value` in block style."""
+    if isinstance(value, dict) and value:
+        inner = "\n".join(block_text(name, item) for name, item in value.items())
+        return f"{write_scalar(key, None)}:\n  " + inner.replace("\n", "\n  ")
+    return f"{write_scalar(key, None)}: {flow_text(value, False) if value != [] else '[]'}"
+
+
+def _scalar_text(value: Plain, quoted: bool, flow: bool) -> str:
+    if quoted or not isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    return write_scalar(value, None, flow)
+
+
+def json_like(layer: Layer, node: Node) -> bool:
+    """Whether the keys of a flow mapping stand in double quotes; one without keys goes by its surroundings."""
+    if not getattr(node, "flow_style", False):
+        return False
+    if isinstance(node, MappingNode) and node.value:
+        return bool(node.value[0][0].style == '"')
+    return isinstance(layer, Inlay)
