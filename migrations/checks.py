@@ -139,7 +139,7 @@ def _unknown_key(book: Catalogue, leaf: Leaf, depth: int, index: int) -> Change:
 
 
 def _nested_value(leaf: Leaf, facts: Facts) -> Iterator[Change]:
-    if facts.type == "bool" and isinstance(leaf.value, str) and as_bool(leaf.value) is not None:
+    if facts.type == "bool" and isinstance(leaf.value, str) and as_bool(leaf.value) is not None and not leaf.site.path:
         fact = f'"{leaf.value}" in quotes is a text, not a boolean'
         yield _finding(
             leaf, "VM0008", Severity.WARNING, fact, f"write {str(as_bool(leaf.value)).lower()} without quotes"
@@ -173,7 +173,7 @@ def _choice(leaf: Leaf, value: Any, facts: Facts) -> Change:
 
 
 def _unregistered(leaf: Leaf, value: str, facts: Facts) -> Change:
-    near = get_close_matches(value, [str(known) for known in facts.values], 1, 0.7)
+    near = get_close_matches(value, [str(known) for known in facts.values], 1, 0.85)
     way_out = f'did you mean "{near[0]}"?' if near else "check that a plugin brings it"
     return _finding(leaf, "VM0010", Severity.WARNING, f'the engine itself has no "{value}"', way_out)
 

@@ -107,7 +107,7 @@ def _told(step: Step, target: Release) -> Change:
     return Change(
         Part.DECISION if decision else Part.CHANGED,
         rule.code,
-        _severity(rule),
+        _severity(rule, target),
         str(rule.target),
         message,
         rule.advice,
@@ -116,9 +116,11 @@ def _told(step: Step, target: Release) -> Change:
     )
 
 
-def _severity(rule: Rule) -> Severity:
+def _severity(rule: Rule, target: Release) -> Severity:
     if rule.nature is Nature.NO_EFFECT and rule.target.room is Room.ENV:
         return Severity.NOTE
+    if rule.nature is Nature.NO_EFFECT and _exists(catalogue(), rule.target, target):
+        return Severity.WARNING
     return Severity.WARNING if rule.target.room is Room.ENV or rule.behaviour else Severity.ERROR
 
 

@@ -110,6 +110,9 @@ class ModelLike:
     pattern: str
 
 
+# Names of models that take pictures or films.
+VISION = r"vl\b|vision|llava|pixtral|ocr|internvl|gemma-?[34]|omni|llama-?4"
+
 Condition: TypeAlias = Sets | Lacks | ModelLike
 
 

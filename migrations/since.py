@@ -149,9 +149,19 @@ class Since:
         """The same text does something else, told to deployments that set the target or, for rooms outside, to all."""
         return self._rule(code, nature, target, reason, evidence, before, before, match, touches=touches)
 
-    def clients(self, code: str, nature: Nature, room: Room, name: str, reason: str, evidence: str) -> Rule:
+    def clients(
+        self,
+        code: str,
+        nature: Nature,
+        room: Room,
+        name: str,
+        reason: str,
+        evidence: str,
+        *touches: Condition,
+        before: str = "",
+    ) -> Rule:
         """Requests, streams, metrics and platforms: nothing to edit here, but somebody else has to know."""
-        return self._rule(code, nature, Target(room, name), reason, evidence, "", "", None)
+        return self._rule(code, nature, Target(room, name), reason, evidence, before, before, None, touches=touches)
 
     def _rule(
         self,

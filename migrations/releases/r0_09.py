@@ -1,6 +1,6 @@
 """0.9.0 to 0.9.2."""
 
-from appliance.migrations.rule import Is, Lacks, env, option
+from appliance.migrations.rule import Is, Sets, env, option
 from appliance.migrations.since import Since
 
 _90 = Since("0.9.0")
@@ -29,8 +29,8 @@ RULES = (
         env("VLLM_CPU_OMP_THREADS_BIND"),
         "CPU workers bind to the cores of their NUMA node instead of to all of them",
         "envs.py:411 in 0.9.0 (all), :425 in 0.9.1 (auto)",
-        Lacks(option("device")),
-        before="--max-model-len 4096",
+        Sets(env("VLLM_CPU_KVCACHE_SPACE")),
+        before="VLLM_CPU_KVCACHE_SPACE=8",
     ),
     _92.no_effect(
         "VM0921",

@@ -1,6 +1,6 @@
 """0.10.0 and 0.10.2: the end of the tokenizer pool, of prompt adapters and of multi-step scheduling."""
 
-from appliance.migrations.rule import Is, Lacks, Like, Nature, env, option
+from appliance.migrations.rule import Is, Lacks, Like, ModelLike, Nature, Sets, env, option
 from appliance.migrations.since import Since
 
 _100 = Since("0.10.0")
@@ -50,6 +50,7 @@ RULES = (
         "tools are put into the prompt even with tool_choice none; --exclude-tools-when-tool-choice-none "
         "(0.10.2+) keeps them out",
         "entrypoints/openai/cli_args.py:226 in 0.9.2, :127 in 0.10.2",
+        Sets(option("enable-auto-tool-choice")),
         before="--enable-auto-tool-choice --tool-call-parser hermes",
     ),
     _100.no_effect(
@@ -148,6 +149,7 @@ RULES = (
         "the model that is served when none is named is Qwen/Qwen3-0.6B instead of facebook/opt-125m",
         "vllm/config.py:233 in 0.9.2, :231 in 0.10.0",
         Lacks(option("config")),
+        ModelLike(r"\A\Z"),
         before="--max-model-len 2048",
     ),
     _102.no_effect(
@@ -212,6 +214,46 @@ RULES = (
         "--prefix-caching-hash-algo builtin",
         "--prefix-caching-hash-algo sha256",
     ),
+    _102.value(
+        "VM1043",
+        option("tool-call-parser"),
+        {"glm4_moe": "glm45"},
+        Is(("glm4_moe",)),
+        "the parser is named after the model",
+        "entrypoints/openai/tool_parsers/glm4_moe_tool_parser.py in 0.10.0 and 0.10.2",
+        "--tool-call-parser glm4_moe",
+        "--tool-call-parser glm45",
+    ),
+    _102.value(
+        "VM1044",
+        option("reasoning-parser"),
+        {"glm4_moe": "glm45"},
+        Is(("glm4_moe",)),
+        "the parser is named after the model",
+        "reasoning/glm4_moe_reasoning_parser.py in 0.10.0 and 0.10.2",
+        "--reasoning-parser glm4_moe",
+        "--reasoning-parser glm45",
+    ),
+    _102.value(
+        "VM1045",
+        option("kv-transfer-config", "kv_connector"),
+        {"LMCacheConnector": "LMCacheConnectorV1"},
+        Is(("LMCacheConnector",)),
+        "the connector for the old engine is gone, the one for the new engine has a name of its own",
+        "distributed/kv_transfer/kv_connector/factory.py in 0.10.0 and 0.10.2",
+        """--kv-transfer-config '{"kv_connector": "LMCacheConnector", "kv_role": "kv_both"}'""",
+        """--kv-transfer-config '{"kv_connector": "LMCacheConnectorV1", "kv_role": "kv_both"}'""",
+        safe=False,
+    ),
+    _102.ask(
+        "VM1046",
+        option("kv-transfer-config", "kv_connector"),
+        "this connector was for the old engine and is gone; the others speak other protocols",
+        "distributed/kv_transfer/kv_connector/factory.py in 0.10.0 and 0.10.2",
+        """--kv-transfer-config '{"kv_connector": "PyNcclConnector", "kv_role": "kv_both"}'""",
+        match=Is(("PyNcclConnector", "MooncakeStoreConnector")),
+        advice="set prefill and decode up anew with NixlConnector or another connector of the target release",
+    ),
     _102.ask(
         "VM1039",
         option("quantization"),
@@ -234,6 +276,7 @@ RULES = (
         option("prefix-caching-hash-algo"),
         "prefix blocks are hashed with sha256 instead of Python's hash: no collisions, a little more work",
         "vllm/config.py:1652 in 0.10.0, config/cache.py:67 in 0.10.2",
+        Sets(option("enable-prefix-caching"), Is((True,))),
         before="--enable-prefix-caching",
     ),
     _102.meaning(

@@ -1,6 +1,6 @@
 """0.11.0 and 0.11.1 (read in 0.11.2): the old engine is gone, and with it its switches."""
 
-from appliance.migrations.rule import Is, Lacks, Like, Nature, Put, Room, Sets, env, option
+from appliance.migrations.rule import Is, Like, ModelLike, Nature, Put, Room, Sets, env, option
 from appliance.migrations.since import Since
 
 _110 = Since("0.11.0")
@@ -268,8 +268,8 @@ RULES = (
         option("ignore-patterns"),
         "files below original/ in a model repository are not loaded",
         "config/load.py:70 in 0.11.0 (none), :75 in 0.11.2",
-        Lacks(option("load-format")),
-        before="--max-model-len 4096",
+        ModelLike("llama"),
+        before="meta-llama/Llama-3.1-8B-Instruct",
     ),
     _112.clients(
         "VM1139",

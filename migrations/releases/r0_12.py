@@ -228,5 +228,7 @@ RULES = (
         "parallel_tool_calls",
         "a request without it may get several tool calls at once: its default is true",
         "request models of 0.11.2 and 0.12.0",
+        Sets(option("enable-auto-tool-choice")),
+        before="--enable-auto-tool-choice --tool-call-parser hermes",
     ),
 )

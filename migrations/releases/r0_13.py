@@ -157,6 +157,16 @@ RULES = (
         """--compilation-config '{"pass_config": {"enable_fusion": true}}'""",
         """--compilation-config '{"pass_config": {"fuse_norm_quant": true, "fuse_act_quant": true}}'""",
     ),
+    since.value(
+        "VM1319",
+        option("kv-transfer-config", "kv_connector"),
+        {"SharedStorageConnector": "ExampleConnector"},
+        Is(("SharedStorageConnector",)),
+        "the same connector under a name that says what it is for",
+        "distributed/kv_transfer/kv_connector/factory.py in 0.12.0, :147 in 0.13.0",
+        """--kv-transfer-config '{"kv_connector": "SharedStorageConnector", "kv_role": "kv_both"}'""",
+        """--kv-transfer-config '{"kv_connector": "ExampleConnector", "kv_role": "kv_both"}'""",
+    ),
     since.no_effect(
         "VM1318",
         env("VLLM_TEST_USE_PRECOMPILED_NIGHTLY_WHEEL"),

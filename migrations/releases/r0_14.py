@@ -1,6 +1,6 @@
 """0.14 (read in 0.14.1)."""
 
-from appliance.migrations.rule import Is, Lacks, Sets, env, option
+from appliance.migrations.rule import Is, Lacks, ModelLike, Sets, env, option
 from appliance.migrations.since import Since
 
 since = Since("0.14.1")
@@ -66,7 +66,7 @@ RULES = (
         "models with chunked local attention keep the hybrid KV cache",
         "envs.py:1432 in 0.13.0, :1468 in 0.14.1",
         Lacks(option("disable-hybrid-kv-cache-manager")),
-        Sets(option("model")),
+        ModelLike(r"llama-?4"),
         before="meta-llama/Llama-4-Scout",
     ),
 )

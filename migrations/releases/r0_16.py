@@ -127,6 +127,8 @@ RULES = (
         "reasoning_content",
         "messages and deltas carry the reasoning in `reasoning` only; the old name was sent beside it up to 0.15",
         "openai/protocol.py:2215-2222 in 0.11.2; entrypoints/openai/engine/protocol.py:260 in 0.15.1",
+        Sets(option("reasoning-parser")),
+        before="--reasoning-parser qwen3",
     ),
     since.clients(
         "VM1623",

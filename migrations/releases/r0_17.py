@@ -68,19 +68,13 @@ RULES = (
         before="""--override-generation-config '{"max_new_tokens": 512}'""",
     ),
     since.clients(
-        "VM1708",
-        Nature.PLATFORM,
-        Room.PLATFORM,
-        "unknown VLLM_ variables",
-        "the engine warns about VLLM_ variables it does not know; --fail-on-environ-validation makes that an error",
-        "envs.py:1704-1710 in 0.17.1",
-    ),
-    since.clients(
         "VM1709",
         Nature.REQUEST,
         Room.REQUEST,
         "logits_processors",
         "the field is ignored: requests cannot bring logits processors any more",
         "request models of 0.16.0 and 0.17.1",
+        Sets(option("logits-processor-pattern")),
+        before="--logits-processor-pattern 'my.module.*'",
     ),
 )

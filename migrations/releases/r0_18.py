@@ -1,6 +1,6 @@
 """0.18 (read in 0.18.1): swap space is gone."""
 
-from appliance.migrations.rule import Lacks, Nature, Room, env, option
+from appliance.migrations.rule import Is, ModelLike, Nature, Room, Sets, env, option
 from appliance.migrations.since import Since
 
 since = Since("0.18.1")
@@ -78,8 +78,8 @@ RULES = (
         option("disable-cascade-attn"),
         "cascade attention is off unless --no-disable-cascade-attn asks for it",
         "config/model.py:219 in 0.17.1 (false), :220 in 0.18.1 (true)",
-        Lacks(option("headless")),
-        before="--max-model-len 4096",
+        Sets(option("enable-prefix-caching"), Is((True,))),
+        before="--enable-prefix-caching",
     ),
     since.clients(
         "VM1810",
@@ -94,7 +94,7 @@ RULES = (
         option("attention-config", "disable_flashinfer_prefill"),
         "MLA models prefill without FlashInfer unless asked",
         "config/attention.py:40 in 0.17.1 (false) and 0.18.1 (true)",
-        Lacks(option("attention-config", "mla_prefill_backend")),
+        ModelLike(r"deepseek|kimi-k2"),
         before="deepseek-ai/DeepSeek-V3",
     ),
 )

@@ -1,6 +1,6 @@
 """0.19 (read in 0.19.1)."""
 
-from appliance.migrations.rule import Is, env, option
+from appliance.migrations.rule import Is, Sets, env, option
 from appliance.migrations.since import Since
 
 since = Since("0.19.1")
@@ -35,6 +35,7 @@ RULES = (
         option("safetensors-load-strategy"),
         "a checkpoint on NFS that fits into memory is read ahead; lazy keeps the old way",
         "config/load.py:57 in 0.18.1 (lazy), :60 in 0.19.1 (none: automatic)",
-        before="--max-model-len 4096",
+        Sets(option("download-dir")),
+        before="--download-dir /models",
     ),
 )

@@ -61,7 +61,8 @@ RULES = (
         env("VLLM_USE_FLASHINFER_SAMPLER"),
         "FlashInfer samples top-k and top-p where it is installed; the random streams differ",
         "envs.py:717 in 0.20.2, :726 in 0.21.0",
-        before="--max-model-len 4096",
+        Sets(option("seed")),
+        before="--seed 7",
     ),
     since.default(
         "VM2108",

@@ -1,23 +1,14 @@
-"""0.25 to 0.27."""
+"""0.26 and 0.27."""
 
-from appliance.migrations.rule import Is, Nature, Room, Sets, env, option
+from appliance.migrations.rule import Is, Sets, env, option
 from appliance.migrations.since import Since
 
-_25 = Since("0.25.1")
 _26 = Since("0.26.0")
 _27 = Since("0.27.1")
 
 _PREFILLS = "long prompts are not counted among the partial prefills any more; the token budget alone shares out a step"
 
 RULES = (
-    _25.clients(
-        "VM2501",
-        Nature.REQUEST,
-        Room.REQUEST,
-        "vllm.entrypoints.api_server (/generate)",
-        "the demo server is gone; use `vllm serve` and /v1/completions",
-        "entrypoints/api_server.py:46 in 0.24.0, absent in 0.25.1",
-    ),
     *(
         _26.no_effect(code, env(name), "nothing read it any more", evidence, f"{name}={value}")
         for code, name, value, evidence in (

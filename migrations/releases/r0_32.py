@@ -1,6 +1,6 @@
 """0.32.0."""
 
-from appliance.migrations.rule import Is, Like, ModelLike, Nature, Room, Rule, Sets, env, option
+from appliance.migrations.rule import VISION, Is, Like, ModelLike, Nature, Room, Rule, Sets, env, option
 from appliance.migrations.since import Since
 
 since = Since("0.32.0")
@@ -145,6 +145,8 @@ RULES = (
         "images",
         "only 37 raster formats are decoded; EPS, WMF, BUFR, GRIB, HDF5 and MPEG are refused",
         "multimodal/image.py:18-61 in 0.32.0",
+        ModelLike(VISION),
+        before="Qwen/Qwen3-VL-8B-Instruct",
     ),
     since.clients(
         "VM3224",
@@ -194,6 +196,8 @@ RULES = (
         "/inference/v1/generate logprobs",
         "entries carry token_id, logprob and rank instead of strings; output_mode text gives strings",
         "scale_out/token_in_token_out/protocol.py:321,347 in 0.31.0, :364-436 in 0.32.0",
+        Sets(option("enable-scale-out")),
+        before="--enable-scale-out",
     ),
     since.meaning(
         "VM3231",

@@ -1,6 +1,6 @@
 """0.33.0."""
 
-from appliance.migrations.rule import Is, Nature, Room, Sets, env, option
+from appliance.migrations.rule import VISION, Is, ModelLike, Nature, Room, Sets, env, option
 from appliance.migrations.since import Since
 
 since = Since("0.33.0")
@@ -128,6 +128,8 @@ RULES = (
         "all media of one request together may be 256 MB to download and 715827880 bytes decoded "
         "(VLLM_MAX_MEDIA_REQUEST_DOWNLOAD_SIZE_MB, VLLM_MAX_MEDIA_REQUEST_DECODE_BYTES)",
         "envs.py:1050-1058 in 0.33.0",
+        ModelLike(VISION),
+        before="Qwen/Qwen3-VL-8B-Instruct",
     ),
     since.clients(
         "VM3320",
