@@ -1,0 +1,220 @@
+"""From one release to another, as a person sees it: texts in, texts and findings out."""
+
+import pytest
+
+from appliance.migrations.change import Change, Part
+from appliance.migrations.example import read_example, rewrite
+from appliance.migrations.operations import Comment
+from appliance.migrations.plan import plan_changes
+from appliance.migrations.release import release
+
+
+def migrate(text: str, start: str | None, target: str, model: str | None = None) -> tuple[str, list[Change]]:
+    example = read_example(text)
+    changes = plan_changes(example.sites, release(start) if start else None, release(target), model)
+    return rewrite(example, changes), changes
+
+
+def codes(changes: list[Change], part: Part | None = None) -> list[str]:
+    return [change.code for change in changes if part is None or change.part is part]
+
+
+@pytest.mark.parametrize(
+    ("text", "start", "target", "expected"),
+    [
+        # An option that became a nested key which became another one, and then a value.
+        (
+            "VLLM_DISABLE_FLASHINFER_PREFILL=1 m",
+            "0.14.1",
+            "0.32",
+            "m --attention-config.mla_prefill_backend FLASH_ATTN",
+        ),
+        ("VLLM_USE_CUDNN_PREFILL=1 m", "0.14.1", "0.32", "m"),
+        ("m -O.level=3", "0.11.0", "0.32", "m --compilation-config.mode 3"),
+        # Stopping on the way.
+        ("m -O.level=3", "0.11.0", "0.13", "m --compilation-config.level 3"),
+        ("m --cuda-graph-sizes 8 16", "0.10.2", "0.32", "m --cudagraph-capture-sizes 8 16"),
+        ("m --cuda-graph-sizes 256", "0.10.2", "0.32", "m --max-cudagraph-capture-size 256"),
+        # Several settings that meet in one.
+        (
+            "m --speculative-model x --num-speculative-tokens 5",
+            "0.7.3",
+            "0.32",
+            """m --speculative-config '{"model": "x", "num_speculative_tokens": 5}'""",
+        ),
+        (
+            """m --rope-scaling '{"type": "yarn", "factor": 4}' --rope-theta 1000000""",
+            "0.8.5",
+            "0.32",
+            """m --hf-overrides '{"rope_parameters": {"rope_type": "yarn", "factor": 4, "rope_theta": 1000000}}'""",
+        ),
+        (
+            """m --rope-scaling '{"rope_type": "yarn", "factor": 4}' --hf-overrides '{"architectures": ["X"]}'""",
+            "0.8.5",
+            "0.32",
+            """m --hf-overrides '{"architectures": ["X"], "rope_parameters": {"rope_type": "yarn", "factor": 4}}'""",
+        ),
+        (
+            "m --guided-decoding-backend xgrammar --guided-decoding-disable-any-whitespace",
+            "0.10.2",
+            "0.32",
+            """m --structured-outputs-config '{"backend": "xgrammar", "disable_any_whitespace": true}'""",
+        ),
+        # What a person wrote wins over what a rule would add.
+        (
+            """VLLM_ATTENTION_BACKEND=FLASHINFER m --attention-backend TRITON_ATTN""",
+            "0.13",
+            "0.32",
+            "m --attention-backend TRITON_ATTN",
+        ),
+        # Templated text goes along as it stands.
+        (
+            "VLLM_ATTENTION_BACKEND='${BACKEND:-FLASH_ATTN}' m",
+            "0.10.2",
+            "0.32",
+            "m --attention-backend '${BACKEND:-FLASH_ATTN}'",
+        ),
+        # One key becomes two; a parent with nothing left goes with its last key.
+        (
+            """m --compilation-config '{"mode": 3, "pass_config": {"enable_sp": false}}'""",
+            "0.31",
+            "0.32",
+            """m --compilation-config '{"mode": 3}'""",
+        ),
+        ("""m --compilation-config '{"pass_config": {"enable_sp": false}}'""", "0.31", "0.32", "m"),
+        # Spellings.
+        ("m --max_num_batched_token=8192", "0.10.2", "0.32", "m --max-num-batched-tokens=8192"),
+        ("m --enable-prefix-caching=False", "0.8.5", "0.32", "m --no-enable-prefix-caching"),
+        ("m '--dtype auto'", "0.8.5", "0.32", "m --dtype auto"),
+        # A release of the past is left alone where its text is good.
+        ("m --swap-space 4 --task embed", "0.8.5", "0.9.2", "m --swap-space 4 --task embed"),
+        # Removed, back again, removed again.
+        ("VLLM_ROCM_USE_AITER_FP4_ASM_GEMM=1 m", "0.31", "0.32", "VLLM_ROCM_USE_AITER_FP4_ASM_GEMM=1 m"),
+        ("VLLM_ROCM_USE_AITER_FP4_ASM_GEMM=1 m", None, "0.32", "VLLM_ROCM_USE_AITER_FP4_ASM_GEMM=1 m"),
+        ("VLLM_ROCM_USE_AITER_FP4_ASM_GEMM=1 m", "0.31", "0.33", "m"),
+    ],
+)
+def test_text(text: str, start: str | None, target: str, expected: str) -> None:
+    assert migrate(text, start, target)[0] == expected
+    assert migrate(expected, start, target)[0] == expected
+
+
+def test_unknown_release_is_migrated_all_the_same() -> None:
+    text, changes = migrate("m --swap-space 4 --enable-reasoning --reasoning-parser qwen3", None, "0.32")
+    assert text == "m --reasoning-parser qwen3"
+    assert {"VM1801", "VM1003"} <= set(codes(changes, Part.CHANGED))
+
+
+def test_downgrade_names_what_the_target_does_not_know() -> None:
+    _, changes = migrate("m --moe-backend triton --grpc-port 1 --swap-space 4", "0.32", "0.20")
+    told = {change.subject: change.message for change in changes if change.code == "VM0002"}
+    assert told == {"--grpc-port": "--grpc-port: known in 0.32+, you target 0.20.2"}
+
+
+def test_nested_keys_too_new_for_the_target_are_named() -> None:
+    _, changes = migrate("""m --profiler-config '{"profiler": "torch"}'""", "0.32", "0.12")
+    assert [change.message for change in changes if change.code == "VM0002"] == [
+        "--profiler-config.profiler: known in 0.13+, you target 0.12"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "way_out"),
+    [
+        ("m --max-modle-len 4096", "VM0001", "did you mean --max-model-len?"),
+        ("m --kv-cache-dtype fp9", "VM0007", 'did you mean "fp8"?'),
+        ("m --gpu-memory-utilization 1.5", "VM0007", "at most 1"),
+        ("m --tensor-parallel-size two", "VM0007", ""),
+        ("""m --compilation-config '{"mod": 3}'""", "VM0005", "did you mean mode?"),
+        ("""m --limit-mm-per-prompt '{"images": 4}'""", "VM0006", "write image"),
+        ("""m --compilation-config '{"pass_config": {"eliminate_noops": "true"}}'""", "VM0008", "without quotes"),
+        ("m --tool-call-parser hermess --enable-auto-tool-choice", "VM0010", 'did you mean "hermes"?'),
+        ("VLLM_LOGGING_LEVLE=INFO m", "VM0009", "did you mean VLLM_LOGGING_LEVEL?"),
+        ("m --tool-call-parser hermes", "VM0031", "add --enable-auto-tool-choice"),
+        ("m --enable-auto-tool-choice", "VM0032", "name the parser"),
+        ("m --enable-log-outputs", "VM0033", "--enable-log-requests"),
+        ("x-FP8 --kv-cache-dtype fp8_e5m2", "VM0034", "write fp8"),
+        ("Qwen/Qwen3-8B", "VM0035", "name the parser"),
+    ],
+)
+def test_faults_that_no_release_cures(text: str, code: str, way_out: str) -> None:
+    example = read_example(text)
+    model = str(next(site.value for site in example.sites if site.name == "model"))
+    changes = plan_changes(example.sites, release("0.32"), release("0.32"), model)
+    found = next(change for change in changes if change.code == code)
+    assert found.part is Part.DECISION and way_out in found.way_out
+    assert rewrite(example, changes) == text
+
+
+def test_modes_may_be_numbers() -> None:
+    assert codes(migrate("""m --compilation-config '{"mode": 3}' --optimization-level 2""", "0.32", "0.32")[1]) == []
+
+
+def test_keys_that_were_always_ignored_are_taken_out_when_they_would_stop_the_start() -> None:
+    old = """m --kv-transfer-config '{"kv_connector": "NixlConnector", "kv_role": "kv_both", "made_up": 1}'"""
+    text, changes = migrate(old, "0.10.2", "0.32")
+    assert text == """m --kv-transfer-config '{"kv_connector": "NixlConnector", "kv_role": "kv_both"}'"""
+    assert "VM0005" in codes(changes, Part.DECISION)
+    assert migrate(old, "0.20", "0.32")[0] == old
+
+
+def test_templated_json_is_not_guessed_at() -> None:
+    text, changes = migrate("m --speculative-model x --speculative-config '${SPEC}'", "0.8.2", "0.32")
+    assert text == "m --speculative-model x --speculative-config '${SPEC}'"
+    assert [(c.part, c.code) for c in changes if c.site and c.site.name == "speculative-model"] == [
+        (Part.DECISION, "VM0811")
+    ]
+
+
+def test_decisions_are_marked_at_the_spot_unless_asked_not_to() -> None:
+    example = read_example("m --calculate-kv-scales")
+    marked = plan_changes(example.sites, release("0.27"), release("0.28"))
+    bare = plan_changes(example.sites, release("0.27"), release("0.28"), comments=False)
+    assert any(isinstance(operation, Comment) for change in marked for operation in change.operations)
+    assert not any(isinstance(operation, Comment) for change in bare for operation in change.operations)
+
+
+def test_security_remarks_repeat_no_secret() -> None:
+    _, changes = migrate("VLLM_API_KEY=sk-very-secret HF_TOKEN=hf_alsosecret m --host 0.0.0.0", "0.32", "0.32")
+    assert codes(changes, Part.SECURITY) == ["VM0021", "VM0021", "VM0023"]
+    assert "secret" not in " ".join(change.message.replace("a secret stands", "") for change in changes)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("m --api-key ''", ["VM0022", "VM0023"]),
+        ("m --host 0.0.0.0", ["VM0024"]),
+        ("m --host 127.0.0.1", []),
+        ("VLLM_SERVER_DEV_MODE=1 m", ["VM0025"]),
+        ("VLLM_SERVER_DEV_MODE=0 m", []),
+        ("VLLM_ALLOW_RUNTIME_LORA_UPDATING=True m", ["VM0026"]),
+        ("m --enable-log-requests --enable-log-outputs", ["VM0027"]),
+        ("""m --allowed-origins '["*"]'""", ["VM0029"]),
+        ("""m --allowed-origins '["https://a.example"]'""", []),
+        ("VLLM_API_KEY='${KEY}' m", ["VM0023"]),
+    ],
+)
+def test_security_remarks(text: str, expected: list[str]) -> None:
+    assert codes(migrate(text, "0.32", "0.32")[1], Part.SECURITY) == expected
+
+
+def test_cors_of_an_old_target_is_remarked() -> None:
+    assert "VM0029" in codes(migrate("m", "0.31", "0.31")[1], Part.SECURITY)
+
+
+def test_behaviour_between_two_releases_only() -> None:
+    assert "VM3221" in codes(migrate("m", "0.31", "0.32")[1], Part.BEHAVIOUR)
+    assert "VM3221" not in codes(migrate("m", "0.32", "0.33")[1])
+    assert "VM3220" not in codes(migrate("""m --allowed-origins '["https://a"]'""", "0.31", "0.32")[1])
+
+
+def test_glm5_is_told_about_its_cache() -> None:
+    assert "VM3226" in codes(migrate("zai-org/GLM-5.1", "0.31", "0.32", "zai-org/GLM-5.1")[1], Part.BEHAVIOUR)
+    assert "VM3226" not in codes(migrate("zai-org/GLM-4.6", "0.31", "0.32", "zai-org/GLM-4.6")[1])
+
+
+def test_findings_follow_the_order_of_the_text() -> None:
+    _, changes = migrate("m --swap-space 4 --enable-reasoning --num-scheduler-steps 2", "0.8.5", "0.32")
+    spans = [change.site.name_span.start for change in changes if change.site and change.part is Part.CHANGED]
+    assert spans == sorted(spans) and len(spans) == 3
