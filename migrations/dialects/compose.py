@@ -2,10 +2,12 @@
 
 import re
 
+from yaml.nodes import MappingNode
+
 from appliance.migrations.canonical import Deployment
 from appliance.migrations.dialects.process import Reader
 from appliance.migrations.dialects.yaml_dialect import YamlDialect
-from appliance.migrations.dialects.yaml_tree import MappingNode, Tree, entries, get
+from appliance.migrations.dialects.yaml_tree import Tree, entries, get
 
 _KEYS = ("image", "command", "build", "entrypoint", "environment", "deploy", "<<", "extends", "container_name")
 
@@ -13,9 +15,10 @@ _KEYS = ("image", "command", "build", "entrypoint", "environment", "deploy", "<<
 def _certainty(tree: Tree) -> float:
     for root in tree.roots:
         services = get(root, "services")
-        if get(root, "apiVersion") is None and isinstance(services, MappingNode):
-            if any(any(get(service, key) for key in _KEYS) for _, service in entries(services)):
-                return 0.95
+        if get(root, "apiVersion") is not None or not isinstance(services, MappingNode):
+            continue
+        if any(get(service, key) for _, service in entries(services) for key in _KEYS):
+            return 0.95
     return 0.0
 
 

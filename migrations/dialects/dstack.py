@@ -1,10 +1,12 @@
 """dstack services and tasks: `commands`, run one after another."""
 
+from yaml.nodes import SequenceNode
+
 from appliance.migrations.canonical import Deployment
 from appliance.migrations.dialects.process import Reader
 from appliance.migrations.dialects.ray_configs import requirement
 from appliance.migrations.dialects.yaml_dialect import YamlDialect
-from appliance.migrations.dialects.yaml_tree import SequenceNode, Tree, get, items, text_of
+from appliance.migrations.dialects.yaml_tree import Tree, get, items, text_of
 
 _TYPES = ("service", "task", "dev-environment")
 

@@ -1,11 +1,13 @@
 """GPUStack models: `backend_parameters`, a list of arguments."""
 
+from yaml.nodes import Node
+
 from appliance.migrations.canonical import Deployment, ReleaseHint
 from appliance.migrations.dialects.layers import span
 from appliance.migrations.dialects.process import Reader
 from appliance.migrations.dialects.yaml_dialect import YamlDialect
 from appliance.migrations.dialects.yaml_scalar import decode
-from appliance.migrations.dialects.yaml_tree import Node, Tree, get, text_of, walk
+from appliance.migrations.dialects.yaml_tree import Tree, get, text_of, walk
 from appliance.migrations.release import Release
 
 

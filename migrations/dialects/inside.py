@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from yaml.nodes import MappingNode, Node, ScalarNode
+from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from appliance.migrations.canonical import Edit, Path, Plain
 from appliance.migrations.dialects.layers import Layer, replaced
@@ -43,7 +43,7 @@ def edit_inside(layer: Layer, root: Node, operations: Iterable[Operation]) -> li
     return edits
 
 
-def _entry(layer: Layer, parent: Node, key: str, value: Plain) -> str:
+def _entry(layer: Layer, parent: MappingNode | SequenceNode, key: str, value: Plain) -> str:
     if not parent.flow_style and parent.value:
         return block_text(key, value)
     quoted = json_like(layer, parent)
@@ -93,7 +93,7 @@ def set_value(layer: Layer, parent: MappingNode, node: Node, value: object, oper
     inlay = decode(layer, node)
     if isinstance(new, str) and inlay and isinstance(node, ScalarNode) and node.style in ("'", '"'):
         return replaced(inlay, 0, len(inlay.text), new)
-    if inlay is None and not node.flow_style and not isinstance(node, ScalarNode):
+    if isinstance(node, MappingNode | SequenceNode) and not node.flow_style:
         raise CannotEditError(operation, "its value is a block of its own")
     text = flow_text(new, quoted) if quoted or not isinstance(new, str) else write_scalar(new, None, flow)
     start, end = node.start_mark.index, node.end_mark.index

@@ -1,4 +1,4 @@
-"""Text inside text: a JSON value in a shell word in a YAML scalar in a file. Each layer knows its way down to the file."""
+"""Text inside text: a JSON value in a shell word in a YAML scalar in a file; each layer knows its way to the file."""
 
 from collections.abc import Callable, Sequence
 from typing import Protocol

@@ -3,6 +3,8 @@
 import re
 from collections.abc import Callable, Iterator
 
+from yaml.nodes import MappingNode, Node
+
 from appliance.migrations.canonical import Deployment
 from appliance.migrations.dialects import DialectError
 from appliance.migrations.dialects.arg_string import sites_of, started
@@ -14,17 +16,7 @@ from appliance.migrations.dialects.vllm_config import config, is_config
 from appliance.migrations.dialects.wishes import Homes
 from appliance.migrations.dialects.yaml_dialect import YamlDialect
 from appliance.migrations.dialects.yaml_scalar import decode
-from appliance.migrations.dialects.yaml_tree import (
-    MappingNode,
-    Node,
-    Tree,
-    entries,
-    get,
-    items,
-    text_of,
-    tree_of,
-    walk,
-)
+from appliance.migrations.dialects.yaml_tree import Tree, entries, get, items, text_of, tree_of, walk
 
 _OBJECT = re.compile(r"^apiVersion:", re.MULTILINE)
 _OPTION_LIKE = re.compile(r"^\s*[\w.-]+\s*:", re.MULTILINE)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from appliance.migrations.canonical import Deployment, Entrypoint, OptionSite, ReleaseHint, Span
+from appliance.migrations.canonical import Deployment, Entrypoint, OptionSite, ReleaseHint
 from appliance.migrations.dialects.arg_list import ArgList, Item, read_items
 from appliance.migrations.dialects.arg_string import ArgString, Started, options_text, sites_of, started
 from appliance.migrations.dialects.env_sinks import EnvMap, env_sink
@@ -19,7 +19,7 @@ from appliance.migrations.dialects.serving import (
     script,
     serves,
 )
-from appliance.migrations.dialects.shell_words import commands, texts
+from appliance.migrations.dialects.shell_words import texts
 from appliance.migrations.dialects.wishes import Homes, Sink
 from appliance.migrations.dialects.yaml_scalar import decode
 from appliance.migrations.dialects.yaml_tree import entries, get, text_of
@@ -72,8 +72,8 @@ class Reader:
             return []
         member = site.handle.place
         node = get(member.first, "value") if isinstance(member.first, MappingNode) else member.last
-        inlay = decode(self.layer, node)
-        if inlay is None or inlay.text != text:
+        inlay = decode(self.layer, node) if node is not None else None
+        if node is None or inlay is None or inlay.text != text:
             return []
         return options_text(inlay, self.layer, node.start_mark.index).sites(borrowed, model=False)
 
@@ -101,9 +101,8 @@ class Reader:
         found = []
         for engine in engines:
             sites = (*around.sites, *engine.sites)
-            homes = Homes(
-                engine.sink, around.sink, frozenset([id(around.sink)] if around.shared else []) | engine.shared
-            )
+            shared = engine.shared | (frozenset([id(around.sink)]) if around.shared else frozenset())
+            homes = Homes(engine.sink, around.sink, shared)
             found.append(
                 Deployment(
                     sites,
@@ -184,9 +183,9 @@ class Reader:
         if begins is not None:
             return [self._list(listed, begins[0], begins[1], nodes)]
         own = parts[-1][1] if parts else []
-        if entry is None and not certain and not engine_options(item.text for item in own):
-            if not engine_image(image) or len(parts) > 1 or not any(word.startswith("-") for word in words):
-                return []
+        named = engine_image(image) and len(parts) == 1 and any(word.startswith("-") for word in words)
+        if not (entry or certain or named or engine_options(item.text for item in own)):
+            return []
         start = len(listed) - len(own)
         return [self._list(listed, start, entry or Entrypoint.IMAGE, nodes)]
 
@@ -239,7 +238,7 @@ def _merged(node: MappingNode) -> list[Node]:
     found: list[Node] = []
     for key, value in node.value:
         if isinstance(key, ScalarNode) and key.value == "<<" and not key.style:
-            found += [item for item in (value.value if isinstance(value, SequenceNode) else [value])]
+            found += value.value if isinstance(value, SequenceNode) else [value]
     return [item for item in found if isinstance(item, MappingNode)]
 
 
@@ -253,12 +252,3 @@ def _speaks(layer: Layer, node: Node | None) -> bool:
         return any(key.value.startswith("VLLM_") for key, _ in entries(node))
     sink = env_sink(layer, node)
     return sink is not None and any(site.name.startswith("VLLM_") for site in sink.sites())
-
-
-def first_command(text: str) -> list[str]:
-    found = commands(text)
-    return texts(found[0]) if found else []
-
-
-def where(layer: Layer, node: Node) -> Span:
-    return span(layer, node.start_mark.index, node.end_mark.index)

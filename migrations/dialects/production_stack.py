@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+from yaml.nodes import MappingNode, Node, SequenceNode
+
 from appliance.migrations.canonical import Deployment, Entrypoint, OptionSite, ReleaseHint
 from appliance.migrations.dialects.arg_list import ArgList, read_items
 from appliance.migrations.dialects.layers import span
@@ -11,7 +13,7 @@ from appliance.migrations.dialects.serving import image_hint
 from appliance.migrations.dialects.wishes import Homes
 from appliance.migrations.dialects.yaml_dialect import YamlDialect
 from appliance.migrations.dialects.yaml_scalar import decode
-from appliance.migrations.dialects.yaml_tree import MappingNode, Node, SequenceNode, Tree, get, items, text_of
+from appliance.migrations.dialects.yaml_tree import Tree, get, items, text_of
 from appliance.migrations.values import as_bool
 
 # Keys of the chart's own; v0 and v1 choose a generation of the engine through VLLM_USE_V1.
@@ -51,9 +53,8 @@ def _deployment(reader: Reader, spec: MappingNode, above: Node | None) -> Deploy
         if isinstance(extra, SequenceNode):
             home = ArgList(reader.layer, read_items(reader.layer, extra), extra)
             shared |= frozenset([id(home)] if borrowed else [])
-        keys = OptionKeys(
-            reader.layer, config, Flavor.CHART, _OWN, _GENERATION, home, "extraArgs" if extra is None else ""
-        )
+        new_list = "extraArgs" if extra is None else ""
+        keys = OptionKeys(reader.layer, config, Flavor.CHART, _OWN, _GENERATION, home, new_list)
         sites += map(_generation, keys.sites(borrowed))
         sites += home.sites(borrowed, model=False) if home else []
     return Deployment(

@@ -1,5 +1,7 @@
 """Ray Serve LLM: `llm_configs`, each with `engine_kwargs`."""
 
+from yaml.nodes import MappingNode, Node
+
 from appliance.migrations.canonical import Deployment, Entrypoint, ReleaseHint
 from appliance.migrations.dialects.layers import span
 from appliance.migrations.dialects.option_keys import Flavor, OptionKeys
@@ -7,7 +9,7 @@ from appliance.migrations.dialects.process import Reader
 from appliance.migrations.dialects.serving import pin_hint
 from appliance.migrations.dialects.wishes import Homes
 from appliance.migrations.dialects.yaml_scalar import decode
-from appliance.migrations.dialects.yaml_tree import MappingNode, Node, Tree, get, items, text_of, walk
+from appliance.migrations.dialects.yaml_tree import Tree, get, items, text_of, walk
 
 
 def read_configs(tree: Tree) -> list[Deployment]:

@@ -1,7 +1,9 @@
-"""Model registries in YAML and JSON, each of its own shape: lists, texts and mappings that hold the engine's options."""
+"""Model registries in YAML and JSON, each of its own shape: lists, texts and mappings that hold engine options."""
 
 import re
 from collections.abc import Iterator
+
+from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from appliance.migrations.argv import name_of
 from appliance.migrations.canonical import Deployment, Entrypoint, ReleaseHint
@@ -14,17 +16,7 @@ from appliance.migrations.dialects.serving import engine_keys, engine_options, s
 from appliance.migrations.dialects.wishes import Homes
 from appliance.migrations.dialects.yaml_dialect import YamlDialect
 from appliance.migrations.dialects.yaml_scalar import decode
-from appliance.migrations.dialects.yaml_tree import (
-    MappingNode,
-    Node,
-    ScalarNode,
-    SequenceNode,
-    Tree,
-    entries,
-    get,
-    text_of,
-    walk,
-)
+from appliance.migrations.dialects.yaml_tree import Tree, entries, get, text_of, walk
 from appliance.migrations.release import Release
 
 _ARGUMENTS = re.compile(r"args?$|arguments|params|parameters|flags|options|cmd|command|opts", re.IGNORECASE)

@@ -16,26 +16,26 @@ _INSIDE = re.compile(r"vllm[-_]v?(\d+\.\d+(?:\.\d+)?)")
 _PIN = re.compile(r"\bvllm(?:\[[\w,-]*\])?\s*[=~]=\s*v?([0-9][\w.]*)")
 # Options that no other server of models has.
 _MARKS = frozenset(
-    [
-        "max-model-len",
-        "tensor-parallel-size",
-        "gpu-memory-utilization",
-        "served-model-name",
-        "max-num-seqs",
-        "max-num-batched-tokens",
-        "enforce-eager",
-        "reasoning-parser",
-        "enable-expert-parallel",
-        "kv-cache-dtype",
-        "swap-space",
-        "enable-prefix-caching",
-        "enable-chunked-prefill",
-        "tool-call-parser",
-        "download-dir",
+    {
         "disable-log-requests",
-        "trust-remote-code",
+        "download-dir",
+        "enable-chunked-prefill",
+        "enable-expert-parallel",
+        "enable-prefix-caching",
+        "enforce-eager",
+        "gpu-memory-utilization",
+        "kv-cache-dtype",
+        "max-model-len",
+        "max-num-batched-tokens",
+        "max-num-seqs",
         "pipeline-parallel-size",
-    ]
+        "reasoning-parser",
+        "served-model-name",
+        "swap-space",
+        "tensor-parallel-size",
+        "tool-call-parser",
+        "trust-remote-code",
+    }
 )
 _OTHERS = re.compile(r"sglang|text-generation|tensorrt|lmdeploy|ollama|llama[._-]?cpp|tgi\b|triton|infinity", re.I)
 

@@ -1,4 +1,4 @@
-"""A short shell text, as it stands inside a YAML scalar, cut into commands and words with the place of every character."""
+"""A shell text inside a YAML scalar, cut into commands and words with the place of every character."""
 
 import re
 from collections.abc import Sequence

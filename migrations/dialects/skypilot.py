@@ -1,10 +1,12 @@
 """SkyPilot tasks and services: a script under `run`."""
 
+from yaml.nodes import ScalarNode
+
 from appliance.migrations.canonical import Deployment
 from appliance.migrations.dialects.process import Reader
 from appliance.migrations.dialects.ray_configs import requirement
 from appliance.migrations.dialects.yaml_dialect import YamlDialect
-from appliance.migrations.dialects.yaml_tree import ScalarNode, Tree, get, text_of
+from appliance.migrations.dialects.yaml_tree import Tree, get, text_of
 
 
 def _certainty(tree: Tree) -> float:

@@ -1,12 +1,14 @@
 """Truss (Baseten): a start command for the engine's image, or keyword arguments under `vllm_config`."""
 
+from yaml.nodes import MappingNode
+
 from appliance.migrations.canonical import Deployment, Entrypoint
 from appliance.migrations.dialects.option_keys import Flavor, OptionKeys
 from appliance.migrations.dialects.process import Reader
 from appliance.migrations.dialects.ray_configs import requirement
 from appliance.migrations.dialects.wishes import Homes
 from appliance.migrations.dialects.yaml_dialect import YamlDialect
-from appliance.migrations.dialects.yaml_tree import MappingNode, Tree, get, text_of, walk
+from appliance.migrations.dialects.yaml_tree import Tree, get, text_of, walk
 
 _CONFIGS = ("vllm_config", "vllm_kwargs", "engine_args", "engine_kwargs")
 

@@ -1,5 +1,7 @@
 """The engine's own YAML, `vllm serve --config FILE`: one key per option."""
 
+from yaml.nodes import MappingNode, Node, ScalarNode
+
 from appliance.migrations.argv import name_of
 from appliance.migrations.canonical import Deployment, Entrypoint
 from appliance.migrations.catalogue import catalogue
@@ -8,7 +10,7 @@ from appliance.migrations.dialects.option_keys import Flavor, OptionKeys
 from appliance.migrations.dialects.serving import engine_keys, model_of
 from appliance.migrations.dialects.wishes import Homes
 from appliance.migrations.dialects.yaml_dialect import YamlDialect
-from appliance.migrations.dialects.yaml_tree import MappingNode, Node, ScalarNode, Tree
+from appliance.migrations.dialects.yaml_tree import Tree
 
 
 def config(layer: Layer, node: MappingNode, label: str = "", borrowed: bool = False) -> Deployment:

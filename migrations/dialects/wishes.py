@@ -121,7 +121,7 @@ def written(site: OptionSite, rewrite: Rewrite) -> tuple[str, Path, NewValue]:
     path = rewrite.name_path or (site.path if keeps else ())
     if not isinstance(rewrite.value, Keep):
         return name, path, rewrite.value
-    return name, path, Raw(site.raw_value or "") if site.value is UNKNOWN else site.value  # type: ignore[return-value]
+    return name, path, Raw(site.raw_value or "") if site.value is UNKNOWN else site.value
 
 
 def words(name: str, value: NewValue, path: Path, equals: bool, operation: Operation) -> list[str]:

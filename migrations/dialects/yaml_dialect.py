@@ -1,4 +1,4 @@
-"""What the dialects of the YAML family have in common: when a text is looked at, how it is read, how edits come back."""
+"""What the dialects of the YAML family share: which texts they look at, how these are read, how edits come back."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -12,9 +12,8 @@ from appliance.migrations.dialects.yaml_tree import Tree, file_tree
 from appliance.migrations.operations import Operation
 
 _ENDINGS = frozenset({".yaml", ".yml", ".json", ".tpl", ".j2", ".jinja", ".jinja2", ".template", ".tmpl", ".tftpl"})
-_SHAPE = re.compile(
-    r"""\s*(?:(?:---[^\n]*|%YAML[^\n]*|\#[^\n]*|\{[{%\#][^\n]*)?\n\s*)*(?:[{\[]|-\s|["']?[\w./$-]+["']?\s*:)"""
-)
+_SKIPPED = r"(?:(?:---|%YAML|#|\{[{%#])[^\n]*(?:\n|\Z)\s*)*"
+_SHAPE = re.compile(rf"""\s*{_SKIPPED}(?:[{{\[]|-\s|["']?[\w./$-]+["']?\s*:)""")
 _ENGINE = re.compile(
     r"vllm|max[-_]?model[-_]?len|tensor[-_]?parallel|gpu[-_]memory[-_]util|served[-_]model[-_]name|max[-_]num[-_]seqs",
     re.IGNORECASE,
@@ -23,7 +22,7 @@ _ENGINE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class YamlDialect:
-    """certainty: 0..1 for a tree that could be read. broken: whether an unreadable text is this dialect's to complain."""
+    """certainty: 0..1 for a tree that could be read. broken: marks an unreadable text that is this dialect's."""
 
     name: str
     certainty: Callable[[Tree], float]
@@ -51,7 +50,7 @@ class YamlDialect:
 
 
 def looks_like_yaml(path: str, text: str) -> bool:
-    """Cheap enough for every file: by its name where that tells, else by its first lines; and it speaks of the engine."""
+    """Cheap enough for every file: by name where that tells, else by the first lines; and it speaks of the engine."""
     ending = PurePosixPath(path).suffix.lower()
     if ending and ending not in _ENDINGS:
         return False

@@ -1,9 +1,10 @@
-"""Entries of YAML mappings and sequences taken out, put in and remarked upon, in block and flow style, JSON included."""
+"""Entries of YAML mappings and sequences taken out and put in, in block and flow style, JSON included; remarks."""
 
 import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
@@ -38,7 +39,7 @@ def members(parent: Node) -> list[Member]:
 
 def end_of(layer: Layer, node: Node) -> int:
     """Where the node's last own character ends; a block collection's mark lies behind its comments."""
-    while not isinstance(node, ScalarNode) and not node.flow_style and node.value:
+    while isinstance(node, SequenceNode | MappingNode) and not node.flow_style and node.value:
         last = node.value[-1]
         node = last[1] if isinstance(node, MappingNode) else last
     end: int = node.end_mark.index
@@ -222,7 +223,7 @@ class Changes:
         return spans
 
     def _separator(self, siblings: list[Member]) -> str:
-        for left, right in zip(siblings, siblings[1:], strict=False):
+        for left, right in pairwise(siblings):
             gap = self.layer.text[end_of(self.layer, left.last) : _start(self.layer, right)]
             if "#" not in gap and gap.strip() == ",":
                 return gap

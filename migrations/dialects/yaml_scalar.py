@@ -161,7 +161,7 @@ def _indent(line: str) -> int:
 
 def plain_value(text: str) -> Plain:
     """What an unquoted scalar is to the YAML 1.1 loaders that read these files."""
-    tag = _resolver.resolve(ScalarNode, text, (True, False)).rpartition(":")[2]
+    tag = str(_resolver.resolve(ScalarNode, text, (True, False))).rpartition(":")[2]  # type: ignore[no-untyped-call]
     if tag not in ("bool", "int", "float", "null"):
         return text
     try:
@@ -192,8 +192,7 @@ def _value(layer: Layer, node: Node, budget: list[int], above: set[int]) -> Plai
     if isinstance(node, MappingNode):
         inside = above | {id(node)}
         return {key.value: _value(layer, value, budget, inside) for key, value in entries(node)}
-    raw = layer.text[node.start_mark.index : node.end_mark.index]
-    if templated(raw):
+    if not isinstance(node, ScalarNode) or templated(layer.text[node.start_mark.index : node.end_mark.index]):
         raise _UnknownError
     text = _written(node)
     return plain_value(text) if not node.style and not node.tag else text

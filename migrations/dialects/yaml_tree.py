@@ -1,4 +1,4 @@
-"""YAML and JSON text to nodes with positions, once per file; template parts are masked by placeholders of equal length."""
+"""YAML and JSON text to nodes with positions, once per file; template parts are masked by as many placeholders."""
 
 import gc
 import re
@@ -22,7 +22,7 @@ _SURROGATE = re.compile(r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
 _VISIBLE = re.compile(r"[^\r\n]")
 
 
-class _Parser(CParser):  # type: ignore[misc]
+class _Parser(CParser):
     """libyaml's composer without tag resolution: a tag is what the text says, or empty."""
 
     def resolve(self, kind: type, value: str, implicit: Any) -> str:
@@ -60,9 +60,11 @@ def tree_of(layer: Layer) -> Tree:
     gc.disable()
     try:
         parser = _Parser(mask(layer.text))
-        roots = []
+        roots: list[Node] = []
         while parser.check_node():
-            roots.append(parser.get_node())
+            root = parser.get_node()
+            if root is not None:
+                roots.append(root)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         raise _unreadable(layer, mark.index if mark else 0, error.problem or "no YAML") from None
