@@ -1,5 +1,7 @@
 """Arguments, and variables in front of them, in one shell text inside a YAML scalar."""
 
+import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,6 +16,8 @@ from appliance.migrations.dialects.wishes import Handle, Wish, flag_only, new_wo
 from appliance.migrations.dialects.yaml_edit import remark
 from appliance.migrations.operations import Add, CannotEditError, Raw
 from appliance.migrations.values import templated, to_text
+
+_SEPARATOR = re.compile(r"[ \t]*(?:&&|;)?[ \t]*(?:#[^\n]*)?(?:\r?\n[ \t]*)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,12 +82,27 @@ class ArgString:
 
     def _cut(self, first: int, last: int) -> tuple[int, int]:
         """The characters that disappear with these words."""
+        if self._alone(first, last):
+            return self._statement()
         if first == 0:
             following = self.command[last + 1].start if last + 1 < len(self.command) else self.command[last].end
             return self.command[0].start, following
         if self.command[last].end < len(self.layer.text) and first < self.start and last + 1 < len(self.command):
             return self.command[first].start, self.command[last + 1].start
         return self.command[first - 1].end, self.command[last].end
+
+    def _alone(self, first: int, last: int) -> bool:
+        """Whether the words are all that an `export`, or a line of assignments, has to say."""
+        size = len(self.command)
+        exports = self.command[0].text == "export"
+        return self.start == size and first == (1 if exports else 0) and last == size - 1
+
+    def _statement(self) -> tuple[int, int]:
+        """The command with what separates it from the next one."""
+        text = self.layer.text
+        start, end = self.command[0].start, self.command[-1].end
+        found = _SEPARATOR.match(text, end)
+        return (start, found.end()) if found else (start, end)
 
     def edits(self, wishes: Sequence[Wish], adds: Sequence[Add]) -> list[Edit]:
         found: list[Edit] = []
@@ -100,6 +119,8 @@ class ArgString:
         return found
 
     def _cuts(self, gone: set[int]) -> list[tuple[int, int]]:
+        if gone and self._alone(min(gone), max(gone)) and len(gone) > max(gone) - min(gone):
+            return [self._statement()]
         head = 0
         while head in gone:
             head += 1
@@ -112,15 +133,12 @@ class ArgString:
 
     def _check(self, edit: Edit, wishes: Sequence[Wish], adds: Sequence[Add]) -> None:
         """An unquoted YAML scalar cannot hold every text."""
-        plain = isinstance(self.layer, Inlay) and self.layer.parent is self.outer and self._plain()
-        if plain and (": " in edit.replacement or " #" in edit.replacement):
+        if self._bare() and (": " in edit.replacement or " #" in edit.replacement):
             raise CannotEditError((wishes[0].operation if wishes else adds[0]), "the text needs quotes in YAML here")
 
-    def _plain(self) -> bool:
-        start = self.layer.place(0, 1)[0] if self.layer.text and isinstance(self.layer, Inlay) else 0
-        line = self.outer.text.rfind("\n", 0, start) + 1
-        head = self.outer.text[line:start].rstrip()
-        return bool(head) and head[-1] in ":-"
+    def _bare(self) -> bool:
+        """Whether the YAML scalar around stands without quotes."""
+        return self.outer.text[self.anchor : self.anchor + 1] not in ("'", '"', "|", ">", "&", "!")
 
     def _wish(self, wish: Wish, gone: set[int]) -> list[Edit]:
         first, last = wish.place.first, wish.place.last
@@ -159,6 +177,7 @@ class ArgString:
     def _set(self, word: ShellWord, text: str) -> list[Edit]:
         if word.text == text:
             return []
+        text = self._fitting(text)
         inlay = word.layer(self.layer)
         if word.quotes and set(word.quotes) != {" "}:
             return replaced(inlay, 0, len(word.text), text)
@@ -169,8 +188,17 @@ class ArgString:
             raise ValueError("no command to add to")
         at = self.command[after].end
         gap = gap or self._gap(after)
-        texts_ = [quoted(text) for text in new]
+        texts_ = [quoted(self._fitting(text)) for text in new]
         return [self.layer.edit(at, at, gap + " ".join(texts_))]
+
+    def _fitting(self, text: str) -> str:
+        """JSON without blanks where YAML would read `: ` as a mapping."""
+        if ": " not in text or not self._bare():
+            return text
+        try:
+            return json.dumps(json.loads(text), separators=(",", ":"), ensure_ascii=False)
+        except ValueError:
+            return text
 
     def _gap(self, after: int) -> str:
         """What stands in front of the option that the word belongs to."""

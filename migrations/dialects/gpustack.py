@@ -39,4 +39,4 @@ def _hint(reader: Reader, node: Node | None) -> ReleaseHint | None:
     return ReleaseHint(inlay.text, known, span(inlay, 0, len(inlay.text)), "backend_version") if inlay else None
 
 
-dialect = YamlDialect("gpustack", _certainty, _read)
+dialect = YamlDialect("gpustack", _certainty, _read, needs="backend_parameters")

@@ -6,7 +6,15 @@ from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from appliance.migrations.canonical import Edit, Path, Plain
 from appliance.migrations.dialects.layers import Layer, replaced
-from appliance.migrations.dialects.yaml_edit import Changes, block_text, flow_text, json_like
+from appliance.migrations.dialects.yaml_edit import (
+    Changes,
+    block_text,
+    end_of,
+    flow_text,
+    json_like,
+    line_start,
+    members,
+)
 from appliance.migrations.dialects.yaml_scalar import decode, write_scalar
 from appliance.migrations.dialects.yaml_tree import get
 from appliance.migrations.operations import CannotEditError, Insert, Keep, Operation, Raw, Remove, Rewrite
@@ -85,6 +93,19 @@ def rename_key(layer: Layer, key: Node, name: str) -> list[Edit]:
     return replaced(inlay, 0, len(inlay.text), name) if inlay else []
 
 
+def _block(layer: Layer, node: MappingNode | SequenceNode, value: Plain) -> Edit:
+    """A new value in place of an indented one."""
+    first = members(node)[0]
+    start = first.first.start_mark.index
+    end = end_of(layer, members(node)[-1].last)
+    if isinstance(value, dict) and value and isinstance(node, MappingNode):
+        gap = "\n" + " " * (start - line_start(layer.text, start))
+        text = "\n".join(block_text(key, item) for key, item in value.items()).replace("\n", gap)
+        return layer.edit(start, end, text)
+    start = layer.text.rindex(":", 0, node.start_mark.index) + 1
+    return layer.edit(start, end, " " + flow_text(value, False))
+
+
 def set_value(layer: Layer, parent: MappingNode, node: Node, value: object, operation: Operation) -> list[Edit]:
     """A new value in place of the old one, in its quotes if both are texts."""
     new = known(value, operation)
@@ -93,8 +114,8 @@ def set_value(layer: Layer, parent: MappingNode, node: Node, value: object, oper
     inlay = decode(layer, node)
     if isinstance(new, str) and inlay and isinstance(node, ScalarNode) and node.style in ("'", '"'):
         return replaced(inlay, 0, len(inlay.text), new)
-    if isinstance(node, MappingNode | SequenceNode) and not node.flow_style:
-        raise CannotEditError(operation, "its value is a block of its own")
+    if isinstance(node, MappingNode | SequenceNode) and not node.flow_style and node.value:
+        return [_block(layer, node, new)]
     text = flow_text(new, quoted) if quoted or not isinstance(new, str) else write_scalar(new, None, flow)
     start, end = node.start_mark.index, node.end_mark.index
     if isinstance(node, ScalarNode) and node.style in ("|", ">"):

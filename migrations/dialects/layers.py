@@ -66,9 +66,11 @@ class Inlay:
         """In the parent's text."""
         if start < end:
             return self._begins[start], self._ends[end - 1]
-        if start > 0:
-            return self._ends[start - 1], self._ends[start - 1]
-        at = self._begins[0] if self._begins else self._origin
+        at = self._origin
+        if start < len(self.text):
+            at = self._begins[start]
+        elif start > 0:
+            at = self._ends[start - 1]
         return at, at
 
     def bounds(self, start: int, end: int) -> tuple[int, int]:
@@ -91,9 +93,8 @@ class LinesInlay(Inlay):
         if not (self._line_start(start) and self._line_start(end) and (not new or new.endswith("\n"))):
             return super().edit(start, end, new)
         first, last = self.place(start, end)
-        if start < len(self.text) and (start < end or start == 0):
-            first -= len(self._indent)
-            last = last if start < end else first
+        first = self.parent.text.rfind("\n", 0, first) + 1
+        last = last if start < end else first
         lines = "".join(self._indent + line if line.strip() else line for line in new.splitlines(keepends=True))
         return self.parent.edit(first, last, lines)
 

@@ -23,4 +23,4 @@ def _read(tree: Tree, text: str) -> list[Deployment]:
     return [deployment for root in tree.roots for deployment in read_containers(reader, root)]
 
 
-dialect = YamlDialect("llm-d", _certainty, _read)
+dialect = YamlDialect("llm-d", _certainty, _read, needs="containers")

@@ -20,6 +20,7 @@ from appliance.migrations.operations import Add, CannotEditError, Keep, NewValue
 from appliance.migrations.values import as_bool, parse, to_text
 
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_WORDED = ("str", "choice", "list")
 _TRUTHS = ("true", "false", "yes", "no", "on", "off")
 
 
@@ -95,6 +96,9 @@ class OptionKeys:
             return raw, Quirk.NOT_INTERPOLATED if engine and "${" in text else None
         if raw is None:
             return None, Quirk.NULL if engine else None
+        if isinstance(raw, bool) and facts is not None and facts.type in _WORDED:
+            # The loader takes `no` for a boolean; the option wants the word.
+            return str(getattr(node, "value", raw)), Quirk.FALSE_DROPPED if engine and not raw else None
         if isinstance(raw, bool):
             dropped = Quirk.FALSE_DROPPED if engine and not raw else None
             return raw != negative, dropped
@@ -104,8 +108,10 @@ class OptionKeys:
                 return as_bool(raw) != negative, Quirk.QUOTED_BOOLEAN
             value = parse(raw, facts)
             return (value != negative if isinstance(value, bool) and switch else value), None
-        if isinstance(raw, list) and engine and facts and facts.nargs is None and facts.type.startswith("json"):
-            return raw, Quirk.YAML_LIST
+        if isinstance(raw, list) and engine and facts:
+            whole = facts.nargs is None and facts.type.startswith("json")
+            broken = any(isinstance(item, dict) for item in raw)
+            return raw, Quirk.YAML_LIST if whole or broken else None
         return raw, None
 
     def edits(self, wishes: Sequence[Wish], adds: Sequence[Add]) -> list[Edit]:
@@ -167,7 +173,8 @@ class OptionKeys:
         found = rename_key(self.layer, member.first, self._spelled(key, site.raw_name))
         if keeps_value:
             return found
-        if site.quirk is Quirk.YAML_LIST or (isinstance(value, list | dict) and decode(self.layer, member.last)):
+        textual = self.flavor is Flavor.ENGINE and isinstance(value, list | dict) and decode(self.layer, member.last)
+        if site.quirk is Quirk.YAML_LIST or textual:
             return found + self._as_text(member, value, rewrite)
         if site.quirk is Quirk.QUOTED_BOOLEAN and isinstance(value, bool):
             start, end = content(self.layer, member.last), member.last.end_mark.index
@@ -177,14 +184,16 @@ class OptionKeys:
     def _as_text(self, member: Member, value: NewValue, operation: Operation) -> list[Edit]:
         """A list or mapping as one JSON text."""
         node = member.last
+        said = known(value, operation)
         start, end = content(self.layer, node), node.end_mark.index
+        text = write_scalar(to_text(said), "'", bool(self.node.flow_style))
+        if isinstance(said, list) and any(isinstance(item, dict) for item in said):
+            text = "[" + ", ".join(write_scalar(to_text(item), "'", True) for item in said) + "]"
         if isinstance(node, SequenceNode | MappingNode) and not node.flow_style:
             end = element(self.layer, members(node)[-1])[1]
             end = len(self.layer.text[:end].rstrip("\r\n"))
             start = self.layer.text.rindex(":", 0, start) + 1
-            text = " " + write_scalar(to_text(known(value, operation)), "'")
-        else:
-            text = write_scalar(to_text(known(value, operation)), "'", bool(self.node.flow_style))
+            text = f" {text}"
         return [self.layer.edit(start, end, text)]
 
     def _add(
@@ -212,7 +221,8 @@ class OptionKeys:
 
     def _entry(self, name: str, value: Plain) -> str:
         keys = [key.value for key, _ in self.node.value if isinstance(key, ScalarNode)]
-        like = "_" if any("_" in key for key in keys) or (not keys and self.flavor is Flavor.KEYWORDS) else "-"
+        snakes = sum("_" in key for key in keys)
+        like = "_" if snakes > sum("-" in key for key in keys) or self.flavor is Flavor.KEYWORDS else "-"
         if value is False and self.flavor is Flavor.ENGINE:
             name, value = f"no-{name}", True
         quoted = json_like(self.layer, self.node)

@@ -89,4 +89,4 @@ def _hint(reader: Reader, spec: Node) -> ReleaseHint | None:
     return image_hint(f"{text_of(repository)}:{inlay.text}", span(inlay, 0, len(inlay.text))) if inlay else None
 
 
-dialect = YamlDialect("production-stack", _certainty, _read)
+dialect = YamlDialect("production-stack", _certainty, _read, needs="modelSpec")

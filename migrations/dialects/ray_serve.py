@@ -19,4 +19,4 @@ def _read(tree: Tree, text: str) -> list[Deployment]:
     return read_configs(tree)
 
 
-dialect = YamlDialect("ray-serve", _certainty, _read)
+dialect = YamlDialect("ray-serve", _certainty, _read, needs="engine_kwargs")

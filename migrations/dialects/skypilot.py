@@ -28,4 +28,4 @@ def _read(tree: Tree, text: str) -> list[Deployment]:
     return found
 
 
-dialect = YamlDialect("skypilot", _certainty, _read)
+dialect = YamlDialect("skypilot", _certainty, _read, needs="run:")

@@ -47,4 +47,4 @@ def _read(tree: Tree, text: str) -> list[Deployment]:
     return found
 
 
-dialect = YamlDialect("truss", _certainty, _read)
+dialect = YamlDialect("truss", _certainty, _read, needs="vllm")

@@ -95,7 +95,14 @@ def edits_of(deployment: Deployment, operations: Sequence[Operation]) -> list[Ed
         sink = (by_sink.get(key) or homeless[key])[0]
         mine = by_sink[key][1] if key in by_sink else []
         found += sink.edits(mine, homeless[key][1] if key in homeless else [])
-    return list(dict.fromkeys(found))
+    return sorted(dict.fromkeys(found), key=_rank)
+
+
+def _rank(edit: Edit) -> tuple[int, int, int]:
+    """At one place, new lines come first, then remarks on what follows, then what follows itself."""
+    line = edit.replacement.endswith("\n")
+    remark = edit.replacement.lstrip().startswith("#")
+    return edit.span.start, edit.span.end, (1 if remark else 0) if line else 2
 
 
 def _add(
@@ -110,6 +117,8 @@ def _add(
     if home is None:
         raise CannotEditError(operation, f"there is no place for {operation.name} here; add it by hand")
     if id(home) in homes.shared:
+        if all(wish.site.handle.borrowed for wish in wishes.values()):
+            return
         raise CannotEditError(operation, f"several services share this list; add {operation.name} by hand")
     homeless.setdefault(id(home), (home, []))[1].append(operation)
 

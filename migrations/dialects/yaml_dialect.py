@@ -22,15 +22,19 @@ _ENGINE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class YamlDialect:
-    """certainty: 0..1 for a tree that could be read. broken: marks an unreadable text that is this dialect's."""
+    """certainty: 0..1 for a tree that could be read. broken: marks an unreadable text that is this dialect's.
+
+    needs: what every text of the dialect contains.
+    """
 
     name: str
     certainty: Callable[[Tree], float]
     reader: Callable[[Tree, str], list[Deployment]]
     broken: re.Pattern[str] | None = None
+    needs: str = ""
 
     def detect(self, path: str, text: str) -> float:
-        if not looks_like_yaml(path, text):
+        if self.needs not in text or not looks_like_yaml(path, text):
             return 0.0
         try:
             return self.certainty(file_tree(text))

@@ -14,6 +14,8 @@ from appliance.migrations.dialects.yaml_scalar import content, write_scalar
 
 _REST = re.compile(r"[ \t]*(?:#[^\r\n]*)?(\r?\n|\Z)")
 _OPEN = re.compile(r"(?:[:-]|[&!]\S*)\Z")
+_PREAMBLE = re.compile(r"(?:[&!]\S*|\s+|#[^\n]*)*")
+_JSON = re.compile(r"\s*(?:\[|\{(?![{%#]))")
 _GAP = re.compile(r"[ \t\r\n]*")
 
 Parent = MappingNode | SequenceNode
@@ -69,7 +71,8 @@ def _start(layer: Layer, member: Member) -> int:
     if isinstance(member.parent, MappingNode) or member.parent.flow_style:
         return at
     first: int = member.parent.start_mark.index
-    first = content(layer, member.parent) if text[first] != "-" else first
+    found = _PREAMBLE.match(text, first)
+    first = found.end() if found else first
     column = first - line_start(text, first)
     if member.index == 0:
         return first
@@ -244,7 +247,9 @@ def _joined(lines: Iterable[str]) -> str:
 
 
 def remark(layer: Layer, at: int, text: str) -> list[Edit]:
-    """A comment line above the line of `at`, unless it stands there already."""
+    """A comment line above the line of `at`, unless it stands there already; JSON has no comments."""
+    if _JSON.match(layer.text):
+        return []
     line = f"# {' '.join(text.split())}"
     start = line_start(layer.text, at)
     above = start

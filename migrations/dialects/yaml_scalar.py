@@ -11,7 +11,7 @@ from appliance.migrations.dialects.layers import Inlay, Layer, LinesInlay
 from appliance.migrations.dialects.yaml_tree import entries
 from appliance.migrations.values import templated
 
-_PROPERTIES = re.compile(r"(?:[&!][^\s,\[\]{}]*[ \t]+)*")
+_PROPERTIES = re.compile(r"(?:[&!][^\s,\[\]{}]*\s+)*")
 _ESCAPES = dict(zip('0abtnvfre "/\\N_LP', '\0\a\b\t\n\v\f\r\x1b "/\\\x85\xa0\u2028\u2029', strict=True)) | {"\t": "\t"}
 _HEX = {"x": 2, "u": 4, "U": 8}
 _FOLD = re.compile(r"[ \t]*(\r?\n)[ \t]*((?:\r?\n[ \t]*)*)")
