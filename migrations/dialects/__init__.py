@@ -24,6 +24,13 @@ DIALECTS: dict[str, str] = {
     "gpustack": "appliance.migrations.dialects.gpustack",
     "vllm-config": "appliance.migrations.dialects.vllm_config",
     "registry": "appliance.migrations.dialects.registry",
+    "shell": "appliance.migrations.dialects.shell",
+    "dockerfile": "appliance.migrations.dialects.dockerfile",
+    "makefile": "appliance.migrations.dialects.makefile",
+    "systemd": "appliance.migrations.dialects.systemd",
+    "dotenv": "appliance.migrations.dialects.dotenv",
+    "python": "appliance.migrations.dialects.python",
+    "nix": "appliance.migrations.dialects.nix",
 }
 
 

@@ -1,0 +1,108 @@
+"""`.env` files and systemd's EnvironmentFiles: variables of the engine, and option strings kept in variables."""
+
+import re
+from collections.abc import Sequence
+from pathlib import PurePath
+
+from appliance.migrations.canonical import Deployment, Edit, Entrypoint, OptionSite
+from appliance.migrations.dialects.layers import FileLayer, Layer, part
+from appliance.migrations.dialects.lines import Logical, line_site, logical_lines, statement, word
+from appliance.migrations.dialects.pieces import Piece, WordList
+from appliance.migrations.dialects.pins import with_neighbours
+from appliance.migrations.dialects.quoting import SHELL, SPLIT
+from appliance.migrations.dialects.serving import engine_options, image_hint
+from appliance.migrations.dialects.shell_edit import edit_words
+from appliance.migrations.dialects.words_reader import Draft, Home, WordsReader, engine_variable
+from appliance.migrations.operations import Operation
+
+_LINE = re.compile(r"[ \t]*(?:export[ \t]+)?([A-Za-z_]\w*)(=)")
+_VALUE = re.compile(r"\"(?:\\[\s\S]|[^\"\\])*\"|'[^']*'|(?:\\[\s\S]|[^\n\\#]|(?<=\S)#)*")
+_SPLIT = re.compile(r"\S+")
+
+
+def values(text: str) -> dict[str, str]:
+    """The variables whose value is known."""
+    found = {}
+    for _, piece in _settings(text):
+        name, _, value = piece.text.partition("=")
+        if not piece.opaque:
+            found[name] = value
+    return found
+
+
+def _settings(text: str) -> list[tuple[Logical, Piece]]:
+    found = []
+    skip = 0
+    for line in logical_lines(text):
+        head = _LINE.match(text, line.start, line.end) if line.start >= skip else None
+        if not head:
+            continue
+        value = _VALUE.match(text, head.end())
+        end = value.end() if value else head.end()
+        while end > head.end() and text[end - 1] in " \t\r":
+            end -= 1
+        if value and value.group()[:1] in "\"'" and value.group():
+            skip = value.end()
+        found.append((Logical(line.start, max(line.end, end)), _whole(text, head.start(1), end)))
+    return found
+
+
+def _whole(text: str, start: int, end: int) -> Piece:
+    found = word(text, start, end)
+    if "'" in text[start:end] or '"' in text[start:end] or "\\" in text[start:end]:
+        return found
+    return Piece(start, end, text[start:end], opaque=found.opaque)
+
+
+class _Variables(WordsReader):
+    def __init__(self, layer: Layer) -> None:
+        super().__init__(layer)
+        self.text = layer.text
+
+    def read(self) -> list[Deployment]:
+        sites: list[OptionSite] = []
+        lists: list[WordList] = []
+        hint = None
+        for line, piece in _settings(self.text):
+            name, _, value = piece.text.partition("=")
+            if engine_options(value.split()):
+                lists.append(self._options(line, piece, len(name) + 1))
+            elif engine_variable(name):
+                sites.append(line_site(self.layer, piece, SHELL, statement(self.layer, line.start, line.end)))
+            hint = hint or (image_hint(value, sites[-1].element) if "vllm" in value.lower() and sites else None)
+        if not sites and not lists:
+            return []
+        if not lists:
+            return [Deployment(tuple(sites), Entrypoint.SERVE, release=hint, takes_options=False)]
+        draft = Draft(Entrypoint.SERVE, Home(lists[0], len(lists[0].pieces) - 1), sites, release=hint, positional=False)
+        for words in lists:
+            self._read(draft, words, 0, len(words.pieces))
+        return [draft.finished(self.literals)]
+
+    def _options(self, line: Logical, piece: Piece, start: int) -> WordList:
+        inlay = part(piece.inlay(self.layer, SHELL), start, len(piece.text))
+        found = [
+            Piece(*match.span(), match.group(), opaque="$" in match.group()) for match in _SPLIT.finditer(inlay.text)
+        ]
+        return WordList(inlay, found, SPLIT, 0, len(inlay.text), statement(self.layer, line.start, line.end).remark)
+
+
+class _Dotenv:
+    name = "dotenv"
+
+    def detect(self, path: str, text: str) -> float:
+        name = PurePath(path).name.lower()
+        if name == ".env" or name.startswith(".env.") or name.endswith((".env", ".envfile")):
+            return 0.9
+        lines = [line for line in text.splitlines()[:200] if line.strip() and not line.lstrip().startswith("#")]
+        plain = bool(lines) and all(_LINE.match(line) for line in lines)
+        return 0.4 if plain and ("VLLM" in text or "--" in text) else 0.0
+
+    def read(self, path: str, text: str) -> list[Deployment]:
+        return with_neighbours(path, _Variables(FileLayer(text)).read())
+
+    def edit(self, text: str, deployment: Deployment, operations: Sequence[Operation]) -> list[Edit]:
+        return edit_words(deployment, operations)
+
+
+dialect = _Dotenv()

@@ -1,0 +1,103 @@
+"""Edits of deployments made of word lists: statements that go as a whole, remarks above, places for what is new."""
+
+import re
+from collections.abc import Iterable, Sequence
+
+from appliance.migrations.canonical import Deployment, Edit, Kind
+from appliance.migrations.dialects.bash_tree import Block, Statement
+from appliance.migrations.dialects.layers import Layer
+from appliance.migrations.dialects.pieces import WordList
+from appliance.migrations.dialects.quoting import CannotWriteError
+from appliance.migrations.dialects.word_edit import Place, WordEditor, option_words, setting
+from appliance.migrations.dialects.words_reader import Home
+from appliance.migrations.operations import Add, CannotEditError, Comment, Operation
+
+_REST_OF_LINE = re.compile(r"[ \t\r]*;?[ \t\r]*(?:#[^\n]*)?(?:\n|\Z)")
+_NEXT = re.compile(r"[ \t]*(?:;|&&)[ \t]*(?=[^\s#;&)}])")
+
+
+def edit_words(deployment: Deployment, operations: Sequence[Operation]) -> list[Edit]:
+    editor = WordEditor()
+    remarks: dict[Edit, None] = {}
+    for operation in operations:
+        site = operation.after if isinstance(operation, Add) else operation.site
+        place: Place | None = site.handle if site else None
+        if isinstance(operation, Comment):
+            if place and place.words.remark and not place.borrowed:
+                edit = place.words.remark.edit(operation.text)
+                remarks |= {edit: None} if edit else {}
+        elif isinstance(operation, Add):
+            if place is None or place.borrowed or place.words.syntax.compact:
+                _add(editor, deployment, operation, remarks)
+            else:
+                editor.do(operation)
+        elif place and not place.borrowed:
+            editor.do(operation)
+    edits = editor.edits()
+    return [*remarks, *edits, *_dropped(editor.emptied)]
+
+
+def _add(editor: WordEditor, deployment: Deployment, operation: Add, edits: dict[Edit, None]) -> None:
+    home: Home | None = deployment.handle
+    if home is None:
+        raise CannotEditError(operation, "this file starts no engine; add it to the command that does")
+    try:
+        if operation.kind is Kind.OPTION:
+            first, last = _last(deployment, home)
+            new = option_words(home.words, operation.name, operation.value, operation.path, equals=False)
+            editor.add(home.words, first, last, new)
+            return
+        if home.env_line is not None:
+            layer, offset, pattern = home.env_line
+            text = pattern.format(setting(home.words, operation.name, operation.value))
+            edits[layer.edit(offset, offset, text + "\n")] = None
+            return
+        if home.env is None:
+            raise CannotWriteError("the command gets its variables from somewhere else")
+        words, index = home.env
+        new_setting = setting(words, operation.name, operation.value)
+        gap = words.gap_of(index) if home.docker else " "
+        text = f"-e {new_setting}{gap}" if home.docker else f"{new_setting} "
+        edits[words.layer.edit(words.pieces[index].start, words.pieces[index].start, text)] = None
+    except CannotWriteError as reason:
+        raise CannotEditError(operation, str(reason)) from None
+
+
+def _last(deployment: Deployment, home: Home) -> tuple[int, int]:
+    """The words of the last option of the command itself, or its last word."""
+    places = [site.handle for site in deployment.sites if site.kind is Kind.OPTION and site.handle.words is home.words]
+    if places and places[-1].last == home.last:
+        return places[-1].first, places[-1].last
+    return home.last, home.last
+
+
+def _dropped(lists: Iterable[WordList]) -> list[Edit]:
+    """Whole statements go with their line; a body that would be left empty keeps a `:`."""
+    gone = [(words.statement.remark.layer, words.statement) for words in lists]
+    left: dict[int, int] = {}
+    for _, statement in gone:
+        left[id(statement.block)] = left.get(id(statement.block), statement.block.statements) - 1
+    edits = []
+    kept: set[int] = set()
+    for layer, statement in gone:
+        block: Block = statement.block
+        empty = left[id(block)] == 0 and id(block) not in kept and not block.top
+        if empty:
+            kept.add(id(block))
+        edits.append(_drop(layer, statement, empty))
+    return edits
+
+
+def _drop(layer: Layer, statement: Statement, empty: bool) -> Edit:
+    text = layer.text
+    begin = text.rfind("\n", 0, statement.start) + 1
+    alone = not text[begin : statement.start].strip()
+    rest = _REST_OF_LINE.match(text, statement.end)
+    if empty:
+        return layer.edit(statement.start, statement.end, ":")
+    if alone and rest:
+        return layer.edit(begin, rest.end(), "")
+    following = _NEXT.match(text, statement.end)
+    if following:
+        return layer.edit(statement.start, following.end(), "")
+    return layer.edit(statement.start, statement.end, ":")

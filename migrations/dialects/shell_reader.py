@@ -1,0 +1,250 @@
+"""Deployments in a shell text: its commands, the variables, arrays and here-documents that feed them."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from appliance.migrations.canonical import Deployment, OptionSite, ReleaseHint
+from appliance.migrations.dialects import DialectError
+from appliance.migrations.dialects.bash_tree import Assignment, Command, Script, read_script
+from appliance.migrations.dialects.launch import NESTED, SETTING, container, container_tool, launch, talks
+from appliance.migrations.dialects.layers import Inlay, Layer, part, span
+from appliance.migrations.dialects.pieces import Piece, Remark, WordList
+from appliance.migrations.dialects.quoting import ARRAY, SHELL, SPLIT
+from appliance.migrations.dialects.serving import pin_hint
+from appliance.migrations.dialects.words_reader import Draft, WordsReader, engine_variable, env_site
+from appliance.migrations.values import templated
+
+_DEPTH = 4
+_WORDS = re.compile(r"(?:\\\r?\n|\s)*((?:\\[^\r\n]|[^\s\\])+)")
+_VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)(?:\[[@*]\])?\})\Z")
+_PIN = re.compile(r"\bvllm(?:\[[\w,-]*\])?\s*[=~]=")
+
+
+class ShellReader(WordsReader):
+    """Reads one layer; texts inside its quotes and here-documents are read by readers of their own."""
+
+    def __init__(
+        self, layer: Layer, remark: Remark | None = None, depth: int = 0, used: set[int] | None = None
+    ) -> None:
+        super().__init__(layer, remark, used)
+        self.script: Script = read_script(layer)
+        self._depth = depth
+        self._nested: list[Deployment] = []
+        self._by_name: dict[str, list[Assignment]] = {}
+        for assignment in self.script.assignments:
+            self._by_name.setdefault(assignment.name, []).append(assignment)
+        self.literals = dict(self._literals())
+        self._lists: dict[str, list[WordList]] = {}
+        self._started: dict[str, Draft] = {}
+        self._ready: set[int] = set()
+
+    def take_from(self, literals: Mapping[str, str], lists: Mapping[str, list[WordList]]) -> None:
+        """Variables that the file around the shell text holds."""
+        self.literals = {**literals, **self.literals}
+        self._lists.update(lists)
+
+    def read(self, env: Sequence[OptionSite] = ()) -> list[Deployment]:
+        exports = [*env, *self._exports()]
+        before = 0
+        order: list[tuple[int, Assignment | Command]] = [(a.whole.start, a) for a in self.script.assignments]
+        order += [(c.pieces[0].start, c) for c in self.script.commands if c.pieces]
+        for _, item in sorted(order, key=lambda pair: pair[0]):
+            before = len(self._drafts)
+            known = [site for site in exports if site in env or site.element.start <= self._at(item)]
+            if isinstance(item, Command):
+                self._command(item, known)
+            else:
+                self._assigned(item, known)
+            for draft in self._drafts[before:]:
+                if id(draft) not in self._ready:
+                    self._share(draft)
+        found = [draft.finished(self.literals) for draft in self._drafts] + self._nested
+        for heredoc in self.script.heredocs:
+            if self._depth < _DEPTH and NESTED.search(self.layer.text, heredoc.start, heredoc.end):
+                inner = self._body(heredoc.start, heredoc.end, heredoc.literal)
+                found += ShellReader(inner, None, self._depth + 1, self._used).read()
+        hint = self.pin()
+        return [replace(d, release=hint) if d.release is None and hint else d for d in found]
+
+    def settings(self) -> list[OptionSite]:
+        """The exported variables alone, for a file that starts nothing itself."""
+        return self._exports()
+
+    def pin(self) -> ReleaseHint | None:
+        found = _PIN.search(self.layer.text)
+        if not found:
+            return None
+        end = len(self.layer.text)
+        stop = re.compile(r"[\s'\"]").search(self.layer.text, found.end() + 1)
+        cut = stop.start() if stop else end
+        return pin_hint(self.layer.text[found.start() : cut], span(self.layer, found.start(), cut))
+
+    def _at(self, item: Command | Assignment) -> int:
+        piece = item.pieces[0] if isinstance(item, Command) else item.whole
+        return self.layer.bounds(piece.start, piece.end)[0]
+
+    def _body(self, start: int, end: int, literal: bool) -> Layer:
+        if literal:
+            return part(self.layer, start, end)
+        text = self.layer.text
+        chars, begins, ends = [], [], []
+        at = start
+        while at < end:
+            step = 2 if text[at] == "\\" and text[at + 1 : at + 2] in ("\\", "$", "`") and at + 2 <= end else 1
+            chars.append(text[at + step - 1])
+            begins.append(at)
+            ends.append(at + step)
+            at += step
+
+        def escape(new: str, first: int, last: int) -> str:
+            return re.sub(r"([\\`])", r"\\\1", new)
+
+        return Inlay(self.layer, "".join(chars), begins, ends, start, escape)
+
+    def _literals(self) -> Iterable[tuple[str, str]]:
+        """Variables that hold one known text wherever they are used."""
+        for name, found in self._by_name.items():
+            only = found[0]
+            if len(found) > 1 or only.appends or only.items is not None or only.whole.opaque:
+                continue
+            if only.statement.block is self.script.top and not self._set_elsewhere(name):
+                yield name, only.whole.text[len(name) + 1 :]
+
+    def _set_elsewhere(self, name: str) -> bool:
+        return (
+            re.search(rf"(?:\bread|\bfor|\bgetopts|\bunset|\bmapfile)\b[^\n]*\b{name}\b", self.layer.text) is not None
+        )
+
+    def _options_of(self, name: str) -> list[WordList]:
+        """The arrays and option strings that a variable is made of."""
+        if name not in self._lists:
+            lists = [self._list(assignment) for assignment in self._by_name.get(name, ())]
+            self._lists[name] = [words for words in lists if words and any(p.text[:1] == "-" for p in words.pieces)]
+        return self._lists[name]
+
+    def _list(self, assignment: Assignment) -> WordList | None:
+        remark = self._remark or assignment.statement.remark
+        if assignment.items is not None:
+            return WordList(self.layer, assignment.items, ARRAY, *assignment.inside, remark)
+        inlay = self._value(assignment)
+        text = inlay.text
+        if "'" in text or '"' in text:
+            commands = read_script(inlay).commands if self._depth < _DEPTH else []
+            pieces: Sequence[Piece] = commands[0].pieces if len(commands) == 1 else ()
+            return WordList(inlay, pieces, SHELL, 0, len(text), remark) if pieces else None
+        pieces = [_split(text, found.start(1), found.end(1)) for found in _WORDS.finditer(text)]
+        if pieces and pieces[0].variable == assignment.name:
+            pieces = pieces[1:]
+        return WordList(inlay, pieces, SPLIT, 0, len(text), remark)
+
+    def _value(self, assignment: Assignment) -> Inlay:
+        start = len(assignment.name) + (2 if assignment.appends else 1)
+        inlay = assignment.whole.inlay(self.layer, SHELL)
+        return part(inlay, min(start, len(inlay.text)), len(inlay.text))
+
+    def _origin(self, name: str) -> tuple[tuple[WordList, int, int] | None, str]:
+        if name not in self._by_name:
+            return super()._origin(name)
+        whole = self._by_name[name][0].whole
+        where = WordList(self.layer, (whole,), SHELL, whole.start, whole.end)
+        once = len(re.findall(rf"\$\{{?{name}\b", self.layer.text)) == 1
+        fixed = "" if once else f"its value comes from ${name}, which is used in several places; change it there"
+        return (where, 0, len(name) + 1), fixed
+
+    def _exports(self) -> list[OptionSite]:
+        found: list[OptionSite] = []
+        named: set[str] = set()
+        for export in self.script.exports:
+            last = export.pieces[-1].end
+            words = WordList(self.layer, export.pieces, SHELL, export.pieces[0].start, last)
+            words.remark, words.statement = self._remark or export.statement.remark, export.statement
+            for index, piece in enumerate(export.pieces):
+                if SETTING.match(piece.text) and engine_variable(piece.text.partition("=")[0]):
+                    found.append(env_site(words, index))
+                elif index and re.fullmatch(r"\w+", piece.text):
+                    named.add(piece.text)
+        for name in named:
+            for assignment in self._by_name.get(name, ()):
+                if engine_variable(name) and assignment.items is None and not assignment.appends:
+                    whole = assignment.whole
+                    words = WordList(self.layer, (whole,), SHELL, whole.start, whole.end)
+                    words.remark, words.statement = assignment.statement.remark, assignment.statement
+                    found.append(env_site(words, 0))
+        return found
+
+    def _assigned(self, assignment: Assignment, env: list[OptionSite]) -> None:
+        """`CMD=(vllm serve ...)` and `CMD="vllm serve ..."`."""
+        if assignment.items is not None:
+            if assignment.items:
+                words = WordList(self.layer, assignment.items, ARRAY, *assignment.inside)
+                draft = self.start(words, 0, assignment.statement.remark, env)
+                if draft:
+                    self._more(assignment.name, draft, assignment)
+            return
+        value = self._value(assignment) if "vllm" in assignment.whole.text else None
+        if value is None or self._depth >= _DEPTH or not NESTED.search(value.text):
+            return
+        inner = ShellReader(value, self._remark or assignment.statement.remark, self._depth + 1, self._used)
+        found = inner.read(env)
+        self._nested += found
+        if inner._drafts and len(found) == 1:
+            self._nested.pop()
+            self._drafts += inner._drafts
+            self._ready.add(id(inner._drafts[-1]))
+            self._more(assignment.name, inner._drafts[-1], assignment)
+
+    def _more(self, name: str, draft: Draft, first: Assignment) -> None:
+        """What later lines add to a command kept in a variable."""
+        self._started[name] = draft
+        for assignment in self._by_name.get(name, ()):
+            words = self._list(assignment) if assignment is not first else None
+            if words and words.pieces and words.pieces[0].text[:1] == "-":
+                self._take(draft, words, 0, len(words.pieces))
+
+    def _command(self, command: Command, env: list[OptionSite]) -> None:
+        pieces = command.pieces
+        words = WordList(self.layer, pieces, SHELL, pieces[0].start, pieces[-1].end)
+        texts = [piece.text for piece in pieces]
+        if talks(texts[command.assignments :]):
+            return
+        remark = self._remark or command.statement.remark
+        for piece in pieces[command.assignments :]:
+            if self._depth < _DEPTH and " " in piece.text.strip() and NESTED.search(piece.text):
+                inner = piece.inlay(self.layer, SHELL)
+                local = [env_site(words, *at) for at in self._around(texts, command)]
+                self._nested += ShellReader(inner, remark, self._depth + 1, self._used).read([*env, *local])
+                return
+        name = pieces[command.assignments].variable if command.assignments < len(pieces) else ""
+        if name in self._started:
+            self._take(self._started[name], words, command.assignments + 1, len(pieces))
+            return
+        self._check(command)
+        self.start(words, command.assignments, remark, env)
+
+    def _around(self, texts: Sequence[str], command: Command) -> list[tuple[int, int]]:
+        run = container_tool(texts, command.assignments)
+        if run is not None:
+            return list(container(texts, run).settings)
+        return [(index, 0) for index, text in enumerate(texts) if SETTING.match(text)]
+
+    def _check(self, command: Command) -> None:
+        """Refuses a command whose end cannot be told, as behind an unclosed quote."""
+        texts = [piece.text for piece in command.pieces]
+        if not self.script.errors or launch(texts, command.assignments) is None:
+            return
+        end = command.pieces[-1].end
+        for start, stop in self.script.errors:
+            if command.pieces[0].start <= stop and not self.layer.text[end:start].replace("\\", "").strip(" \t\r\n"):
+                raise DialectError(
+                    self.layer.bounds(max(start, 0), start)[0],
+                    "the shell syntax cannot be read from here on",
+                    "close the quote or bracket; `bash -n FILE` tells more",
+                )
+
+
+def _split(text: str, start: int, end: int) -> Piece:
+    word = text[start:end]
+    found = _VARIABLE.match(word)
+    opaque = templated(word)
+    return Piece(start, end, word, opaque=opaque, variable=(found[1] or found[2]) if found else "")

@@ -1,0 +1,119 @@
+"""systemd units: ExecStart with continuations and specifiers, Environment=, and the EnvironmentFile beside the unit.
+
+Variables of Environment= and of the EnvironmentFile are followed to find the model and, for options that take only
+certain values, the value; they are changed where they are set, by whoever sets them.
+"""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path, PurePath
+
+from appliance.migrations.canonical import Deployment, Edit, OptionSite
+from appliance.migrations.dialects.dotenv import values
+from appliance.migrations.dialects.launch import NESTED
+from appliance.migrations.dialects.layers import FileLayer, Layer
+from appliance.migrations.dialects.lines import Logical, blanked, logical_lines, same_length, statement, tokens
+from appliance.migrations.dialects.pieces import Piece, Remark, WordList
+from appliance.migrations.dialects.pins import with_neighbours
+from appliance.migrations.dialects.quoting import SYSTEMD
+from appliance.migrations.dialects.shell_edit import edit_words
+from appliance.migrations.dialects.shell_reader import ShellReader
+from appliance.migrations.dialects.words_reader import WordsReader, env_site
+from appliance.migrations.operations import Operation
+
+_SETTING = re.compile(r"[ \t]*(ExecStart|Environment|EnvironmentFile)[ \t]*=[ \t]*(?:\\\r?\n[ \t]*)*")
+_PREFIX = re.compile(r"[@\-:+!|]*")
+_FILLED = re.compile(r"\$\{\w+\}|\$[A-Za-z_]\w*|(?<!%)(?:%%)*%[a-zA-Z]|\{\{.*?\}\}")
+_LIMIT = 1 << 20
+
+
+class UnitReader(WordsReader):
+    """path: of the unit, to find the EnvironmentFile; empty where there is none."""
+
+    def __init__(self, layer: Layer, path: str = "") -> None:
+        super().__init__(layer)
+        self.text = layer.text
+        self._path = path
+
+    def read(self) -> list[Deployment]:
+        env: list[OptionSite] = []
+        starts: list[tuple[Logical, int]] = []
+        for line in logical_lines(self.text, "#;"):
+            found = _SETTING.match(self.text, line.start, line.end)
+            if not found:
+                continue
+            if found[1] == "Environment":
+                env += self._environment(line, found.end())
+            elif found[1] == "EnvironmentFile":
+                self.literals |= self._file(self.text[found.end() : line.end].strip().lstrip("-").strip("\"'"))
+            else:
+                starts.append((line, found.end()))
+        self.literals |= {site.name: site.value for site in env if isinstance(site.value, str)}
+        deployments: list[Deployment] = []
+        for line, body in starts:
+            deployments += self._exec(line, body, env)
+        return deployments
+
+    def _environment(self, line: Logical, body: int) -> list[OptionSite]:
+        words = self._words(line, line.start, body)
+        words.statement = statement(self.layer, line.start, line.end)
+        words.remark = words.statement.remark
+        return [env_site(words, index) for index, piece in enumerate(words.pieces) if index and "=" in piece.text]
+
+    def _words(self, line: Logical, start: int, body: int) -> WordList:
+        """The words of a line; a first one stands for what is in front of `body`, if anything is."""
+        text = blanked(self.text, start, line.end, "#;")
+        head = [Piece(0, body - start, text[: body - start])] if body > start else []
+        pieces = [*head, *tokens(text, body - start, len(text), _FILLED, escapes=True)]
+        return WordList(same_length(self.layer, text, start), pieces, SYSTEMD, 0, len(text))
+
+    def _exec(self, line: Logical, body: int, env: list[OptionSite]) -> list[Deployment]:
+        prefix = _PREFIX.match(self.text, body, line.end)
+        body = prefix.end() if prefix else body
+        words = self._words(line, body, body)
+        remark = Remark(self.layer, line.start)
+        for piece in words.pieces:
+            if " " in piece.text.strip() and NESTED.search(piece.text):
+                inner = ShellReader(piece.inlay(words.layer, SYSTEMD), remark, used=self._used)
+                return [self._homed(d, line) for d in inner.read(env)]
+        draft = self.start(words, 0, remark, env)
+        if draft is None:
+            return []
+        self._share(draft)
+        return [self._homed(draft.finished(self.literals), line)]
+
+    def _homed(self, deployment: Deployment, line: Logical) -> Deployment:
+        if not deployment.handle.docker:
+            deployment.handle.env_line = (self.layer, line.start, "Environment={}")
+        return deployment
+
+    def _file(self, written: str) -> dict[str, str]:
+        """The variables of an EnvironmentFile, from beside the unit, else from where it says."""
+        if not self._path or not written or "%" in written:
+            return {}
+        for file in (Path(self._path).parent / PurePath(written).name, Path(self._path).parent / written):
+            try:
+                if file.is_file() and file.stat().st_size <= _LIMIT:
+                    return values(file.read_text(encoding="utf-8", errors="replace"))
+            except (OSError, ValueError):
+                continue
+        return {}
+
+
+class _Systemd:
+    name = "systemd"
+
+    def detect(self, path: str, text: str) -> float:
+        unit = re.search(r"^\[Service\]|^ExecStart[ \t]*=", text, re.MULTILINE) is not None
+        if PurePath(path).suffix == ".service":
+            return 0.95 if unit else 0.7
+        return 0.8 if unit and re.match(r"\s*(?:[#;][^\n]*\s+)*\[\w+\]", text) else 0.0
+
+    def read(self, path: str, text: str) -> list[Deployment]:
+        return with_neighbours(path, UnitReader(FileLayer(text), path).read())
+
+    def edit(self, text: str, deployment: Deployment, operations: Sequence[Operation]) -> list[Edit]:
+        return edit_words(deployment, operations)
+
+
+dialect = _Systemd()

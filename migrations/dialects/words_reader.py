@@ -1,0 +1,199 @@
+"""Deployments from word lists: where the engine starts among the words, its options, variables and image."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from appliance.migrations.canonical import (
+    UNKNOWN,
+    Deployment,
+    Entrypoint,
+    Form,
+    Kind,
+    OptionSite,
+    Quirk,
+    ReleaseHint,
+    Span,
+)
+from appliance.migrations.catalogue import catalogue
+from appliance.migrations.dialects.launch import Launch, launch
+from appliance.migrations.dialects.layers import Inlay, Layer, span
+from appliance.migrations.dialects.pieces import Piece, Remark, WordList
+from appliance.migrations.dialects.quoting import SHELL
+from appliance.migrations.dialects.serving import image_hint, model_of
+from appliance.migrations.dialects.word_edit import Place, read_list
+from appliance.migrations.values import SECRETS, parse, templated
+
+_VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)(?:\[[@*]\])?\})\Z")
+_DEFAULT = re.compile(r"\"?\$\{\w+:?-([^}]*)\}\"?\Z")
+_ENGINE_ENV = re.compile(
+    r"VLLM|HF_|HUGGING|CUDA|NCCL|ROC|HIP|HSA|AITER|TORCH|PYTORCH|RAY_|LMCACHE|OMP_|TRITON|FLASH|TPU|XLA|NIXL|UCX|SAFE"
+)
+
+
+@dataclass(eq=False)
+class Home:
+    """Where a deployment takes new words. env: the list and the word index in front of which variables go.
+
+    env_line: layer, offset and pattern of a new line for a variable, where the format has such lines.
+    """
+
+    words: WordList
+    last: int
+    env: tuple[WordList, int] | None = None
+    docker: bool = False
+    env_line: tuple[Layer, int, str] | None = None
+    remark: Remark | None = None
+
+
+@dataclass
+class Draft:
+    entrypoint: Entrypoint
+    home: Home
+    sites: list[OptionSite]
+    label: str = ""
+    release: ReleaseHint | None = None
+    positional: bool = True
+
+    def finished(self, literal: "dict[str, str]") -> Deployment:
+        model = model_of(self.sites)
+        for site in self.sites:
+            found = _VARIABLE.match(site.raw_value or "") if site.name == "model" and not model else None
+            model = literal.get(found[1] or found[2]) if found else model
+        label = self.label or model or ""
+        return Deployment(tuple(self.sites), self.entrypoint, label, model, self.release, handle=self.home)
+
+
+class WordsReader:
+    """literals: variables that hold one known text wherever they are used."""
+
+    def __init__(self, layer: Layer, remark: Remark | None = None, used: set[int] | None = None) -> None:
+        self.layer = layer
+        self.literals: dict[str, str] = {}
+        self._remark = remark
+        self._drafts: list[Draft] = []
+        self._used: set[int] = set() if used is None else used
+        self._read_lists: dict[tuple[int, int], list[OptionSite]] = {}
+
+    def _options_of(self, name: str) -> list[WordList]:
+        """The arrays and option strings that a variable is made of."""
+        return []
+
+    def _origin(self, name: str) -> tuple[tuple[WordList, int, int] | None, str]:
+        """Where a literal can be changed, or why it cannot."""
+        return None, f"its value comes from ${name}; change it there"
+
+    def _share(self, draft: Draft) -> None:
+        """Exported variables and arrays belong to every command behind them, but only one deployment edits them."""
+        for index, site in enumerate(draft.sites):
+            if id(site) in self._used and isinstance(site.handle, Place):
+                draft.sites[index] = replace(site, handle=replace(site.handle, borrowed=True))
+            self._used.add(id(site))
+
+    def _word(self, piece: Piece) -> str:
+        """The word, followed through a variable that holds one."""
+        if not piece.opaque:
+            return piece.text
+        if piece.variable and piece.variable in self.literals:
+            return self.literals[piece.variable]
+        default = _DEFAULT.match(piece.text)
+        return default[1] if default else piece.text
+
+    def start(self, words: WordList, assignments: int, remark: Remark, env: Sequence[OptionSite] = ()) -> Draft | None:
+        """The deployment that these words start, if they do."""
+        texts = [self._word(piece) for piece in words.pieces]
+        found = launch(texts, assignments)
+        if found is None:
+            return None
+        words.remark = self._remark or remark
+        sites = [*env, *(env_site(words, *at) for at in found.settings)]
+        image = found.image
+        home = Home(
+            words, len(texts) - 1, (words, assignments if image is None else image), image is not None, words.remark
+        )
+        hint = self._image(words, found)
+        draft = Draft(found.entrypoint, home, sites, found.name, hint, found.entrypoint is not Entrypoint.API_SERVER)
+        start = found.start
+        if found.entrypoint is Entrypoint.IMAGE and texts[start : start + 1] == ["serve"]:
+            site = read_list(words, start, start + 1, True)[0]
+            draft.sites.append(replace(site, quirk=Quirk.SERVE_WORD))
+            start += 1
+        self._take(draft, words, start, len(texts))
+        self._drafts.append(draft)
+        return draft
+
+    def _image(self, words: WordList, found: Launch) -> ReleaseHint | None:
+        if found.image is None:
+            return None
+        piece = words.pieces[found.image]
+        return image_hint(self._word(piece), span(self.layer, piece.start, piece.end))
+
+    def _take(self, draft: Draft, words: WordList, first: int, last: int) -> None:
+        """The option sites of some words, and of the arrays and strings that stand among them as variables."""
+        begin = first
+        for index in range(first, last + 1):
+            piece = words.pieces[index] if index < last else None
+            lists = self._options_of(piece.variable) if piece and piece.variable else []
+            if piece is not None and not lists:
+                continue
+            self._read(draft, words, begin, index)
+            begin = index + 1
+            for inner in lists:
+                self._read(draft, inner, 0, len(inner.pieces))
+
+    def _read(self, draft: Draft, words: WordList, first: int, last: int) -> None:
+        key = (id(words), first)
+        known = self._read_lists.get(key) if words.syntax is not SHELL else None
+        sites = (
+            known if known is not None else [self._followed(s) for s in read_list(words, first, last, draft.positional)]
+        )
+        self._read_lists[key] = sites
+        if any(site.form is Form.POSITIONAL for site in sites):
+            draft.positional = False
+        draft.sites += sites
+
+    def _followed(self, site: OptionSite) -> OptionSite:
+        """A variable that holds one known text is followed where the option takes only certain values."""
+        place: Place = site.handle
+        piece = place.words.pieces[place.last]
+        name = piece.variable
+        if site.value is not UNKNOWN or name not in self.literals or site.path or site.form is Form.POSITIONAL:
+            return site
+        entry = catalogue().options.get(site.name)
+        facts = entry.nearest(len(catalogue().releases) - 1) if entry else None
+        if facts is None or not facts.values or place.last != place.first + 1:
+            return site
+        origin, fixed = self._origin(name)
+        value = parse(self.literals[name], facts)
+        place = replace(place, origin=origin, fixed=fixed)
+        return replace(site, value=value, handle=place)
+
+
+def engine_variable(name: str) -> bool:
+    return bool(_ENGINE_ENV.match(name)) or name in SECRETS or name in catalogue().env
+
+
+def env_site(words: WordList, index: int, inner: int = 0) -> OptionSite:
+    piece = words.pieces[index]
+    name, _, value = piece.text[inner:].partition("=")
+    inlay = piece.inlay(words.layer, words.syntax)
+    behind = inner + len(name)
+    flagged = index > 0 and not inner and words.pieces[index - 1].text in ("-e", "--env")
+    first = index - flagged
+    return OptionSite(
+        name,
+        UNKNOWN if piece.opaque or templated(value) else value,
+        Form.ENV,
+        span(inlay, inner, behind),
+        words.element(first, index),
+        Kind.ENV,
+        raw_name=name,
+        raw_value=value,
+        value_span=span(inlay, behind + 1, len(piece.text)) if value else _after(inlay, behind),
+        handle=Place(words, first, index, inner),
+    )
+
+
+def _after(inlay: Inlay, behind: int) -> Span:
+    end = inlay.bounds(behind, behind + 1)[1]
+    return Span(end, end)
