@@ -10,6 +10,8 @@ from appliance.migrations.release import Release
 from appliance.migrations.rule import Condition, Is, Lacks, ModelLike, Sets, Target, option
 from appliance.migrations.settings import Settings
 
+_ALWAYS = Release(0, 0)
+
 
 @dataclass(frozen=True, slots=True)
 class Hint:
@@ -21,7 +23,7 @@ class Hint:
     when: tuple[Condition, ...]
     fact: str
     way_out: str
-    since: Release = Release(0, 0)
+    since: Release = _ALWAYS
 
 
 _ON = Is((True,))

@@ -5,6 +5,7 @@ from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from appliance.migrations.build.choices import choices_of
 from appliance.migrations.build.constants import evaluate
 from appliance.migrations.build.fields import class_fields
 from appliance.migrations.build.shapes import Shape, Shapes
@@ -242,35 +243,13 @@ class Arguments:
             if isinstance(node, ast.Attribute) and argument.kind == "json" and node.attr.startswith("from_"):
                 argument.shape = self.shapes.of(module, node.value)
         elif name == "choices":
-            argument.values = tuple(self._choices(module, node))
+            argument.values = tuple(choices_of(self.shapes, module, node))
             argument.open = isinstance(node, ast.BinOp)
         elif name == "deprecated":
             argument.deprecated = isinstance(node, ast.Constant) and bool(node.value)
         elif name == "flags":
             value = evaluate(self.sources, module, node)
             argument.flags = [str(flag) for flag in value] if isinstance(value, list) else argument.flags
-
-    def _choices(self, module: Module, node: ast.expr) -> list[Any]:
-        match node:
-            case ast.Call(func=ast.Name(id="get_args"), args=[alias]):
-                return list(self.shapes.of(module, alias).values)
-            case ast.Call(func=ast.Name(id="list"), args=[inner]):
-                return self._choices(module, inner)
-            case ast.Name():
-                found = self.sources.locate(module, node)
-                if found and isinstance(found[1], ast.Call | ast.List):
-                    return self._choices(found[0], found[1])
-            case ast.ListComp(generators=[ast.comprehension(iter=ast.Name() as source)]):
-                return list(self.shapes.of(module, source).values)
-            case ast.BinOp(left=known):
-                return self._choices(module, known)
-            case ast.List(elts=elements) if any(isinstance(element, ast.Starred) for element in elements):
-                plain = [element for element in elements if not isinstance(element, ast.Starred)]
-                starred = [element.value for element in elements if isinstance(element, ast.Starred)]
-                named = [value for name in starred for value in self._choices(module, name)]
-                return named + [evaluate(self.sources, module, element) for element in plain]
-        value = evaluate(self.sources, module, node)
-        return list(value) if isinstance(value, list) else []
 
 
 class _Substitute(ast.NodeTransformer):

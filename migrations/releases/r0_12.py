@@ -196,6 +196,14 @@ RULES = (
         advice="name another backend only if you measured it",
     ),
     since.default(
+        "VM1228",
+        env("VLLM_ROCM_USE_AITER_FUSION_SHARED_EXPERTS"),
+        "AITER computes shared experts apart from the others; 1 keeps the old way",
+        "envs.py:952 in 0.11.2 (true), :987 in 0.12.0 (false)",
+        Sets(env("VLLM_ROCM_USE_AITER"), Is((True,))),
+        before="VLLM_ROCM_USE_AITER=1",
+    ),
+    since.default(
         "VM1219",
         option("seed"),
         "the seed is 0 instead of random: equal requests without a seed of their own give equal samples after a "

@@ -41,6 +41,14 @@ RULES = (
         advice="use a checkpoint in another format",
     ),
     since.default(
+        "VM2007",
+        env("VLLM_MEMORY_PROFILER_ESTIMATE_CUDAGRAPHS"),
+        "memory for CUDA graphs is set aside before the KV cache is sized, so the cache is smaller and start-up safer",
+        "envs.py in 0.19.1 (false) and 0.20.2 (true)",
+        Lacks(option("enforce-eager")),
+        before="--max-model-len 4096",
+    ),
+    since.default(
         "VM2006",
         option("gpu-memory-utilization"),
         "the engine takes 0.92 of the GPU's memory instead of 0.9; a neighbour on the same card may not fit any more",

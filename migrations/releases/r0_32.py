@@ -199,6 +199,15 @@ RULES = (
         Sets(option("enable-scale-out")),
         before="--enable-scale-out",
     ),
+    since.default(
+        "VM3230",
+        env("VLLM_ROCM_AITER_MLA_DCP_VERIFY"),
+        "the kernel that verifies drafts under context parallelism is chosen by shape; segmented keeps the old one",
+        "envs.py:1317 in 0.31.0 (segmented), :1331 in 0.32.0 (auto)",
+        Sets(env("VLLM_ROCM_USE_AITER"), Is((True,))),
+        Sets(option("decode-context-parallel-size")),
+        before="VLLM_ROCM_USE_AITER=1 --decode-context-parallel-size 2",
+    ),
     since.meaning(
         "VM3231",
         option("enable-flash-late-interaction"),

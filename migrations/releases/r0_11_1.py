@@ -1,56 +1,15 @@
-"""0.11.0 and 0.11.1 (read in 0.11.2): the old engine is gone, and with it its switches."""
+"""0.11.1 (read in 0.11.2): the old engine is gone, and with it its switches."""
 
 from appliance.migrations.rule import Is, Like, ModelLike, Nature, Put, Room, Sets, env, option
 from appliance.migrations.since import Since
 
-_110 = Since("0.11.0")
-_112 = Since("0.11.2")
+since = Since("0.11.2")
 
-_V0 = "it steered the old engine, which is gone"
 _ROPE_EVIDENCE = "config/model.py:150-153 in 0.11.0; transformers_utils/config.py:675-677 in 0.11.2"
 _COMPILE = "compilation-config"
 
 RULES = (
-    _110.no_effect(
-        "VM1101",
-        option("max-seq-len-to-capture"),
-        "it limited CUDA graphs by sequence length in the old engine; graphs are captured by batch size now "
-        "(--max-cudagraph-capture-size counts tokens of a batch and is no successor)",
-        "config/__init__.py:365 in 0.10.2",
-        "--max-seq-len-to-capture 8192",
-    ),
-    *(
-        _110.no_effect(code, option(name), _V0, evidence, f"--{name} {value}".strip())
-        for code, name, value, evidence in (
-            ("VM1102", "disable-async-output-proc", "", "engine/arg_utils.py:551,1457 in 0.10.2"),
-            ("VM1103", "preemption-mode", "recompute", "config/scheduler.py:110 in 0.10.2"),
-            ("VM1104", "scheduler-delay-factor", "0.5", "config/scheduler.py:85 in 0.10.2"),
-        )
-    ),
-    *(
-        _110.no_effect(code, env(name), why, evidence, f"{name}=1")
-        for code, name, why, evidence in (
-            ("VM1105", "VLLM_GPT_OSS_USE_CONTAINER_TOOL", "tools are named by --tool-server", "envs.py:1234 in 0.10.2"),
-            ("VM1106", "VLLM_TEST_DYNAMO_FULLGRAPH_CAPTURE", "a test switch of the compiler", "envs.py:383 in 0.10.2"),
-        )
-    ),
-    _110.default(
-        "VM1107",
-        env("VLLM_ALL2ALL_BACKEND"),
-        "expert-parallel traffic uses allgather_reducescatter instead of naive",
-        "envs.py:1065 in 0.10.2, :1240 in 0.11.0",
-        Sets(option("enable-expert-parallel")),
-        before="--enable-expert-parallel",
-    ),
-    _110.default(
-        "VM1108",
-        env("VLLM_USE_DEEP_GEMM"),
-        "DeepGEMM kernels are used for FP8 mixture-of-experts models where they are installed",
-        "envs.py:980 in 0.10.2, :1148 in 0.11.0",
-        Sets(option("quantization"), Is(("fp8",))),
-        before="--quantization fp8",
-    ),
-    _112.no_effect(
+    since.no_effect(
         "VM1111",
         env("VLLM_USE_V1"),
         "there is only the V1 engine",
@@ -58,7 +17,7 @@ RULES = (
         "VLLM_USE_V1=1",
         match=Is((True,)),
     ),
-    _112.gone(
+    since.gone(
         "VM1112",
         env("VLLM_USE_V1"),
         "the V0 engine that this asks for does not exist any more; the deployment runs on V1, with other memory "
@@ -68,7 +27,7 @@ RULES = (
         "VLLM_USE_V1=0",
         advice="test the deployment on V1 before relying on it",
     ),
-    _112.gone(
+    since.gone(
         "VM1113",
         option("enable-lora-bias"),
         "bias terms of LoRA adapters are not applied any more",
@@ -76,7 +35,7 @@ RULES = (
         "--enable-lora-bias",
         advice="retrain adapters that use a bias",
     ),
-    _112.renamed(
+    since.renamed(
         "VM1114",
         option("rope-scaling"),
         option("hf-overrides", "rope_scaling"),
@@ -88,7 +47,7 @@ RULES = (
         nature=Nature.MOVED,
         convert="rope",
     ),
-    _112.renamed(
+    since.renamed(
         "VM1115",
         option("rope-theta"),
         option("hf-overrides", "rope_theta"),
@@ -99,7 +58,7 @@ RULES = (
         nature=Nature.MOVED,
         convert="number",
     ),
-    _112.renamed(
+    since.renamed(
         "VM1116",
         option(_COMPILE, "full_cuda_graph"),
         option(_COMPILE, "cudagraph_mode"),
@@ -109,7 +68,7 @@ RULES = (
         """--compilation-config '{"cudagraph_mode": "FULL"}'""",
         values={True: "FULL", False: None},
     ),
-    _112.renamed(
+    since.renamed(
         "VM1117",
         option(_COMPILE, "use_cudagraph"),
         option(_COMPILE, "cudagraph_mode"),
@@ -119,7 +78,7 @@ RULES = (
         """--compilation-config '{"cudagraph_mode": "NONE"}'""",
         values={False: "NONE", True: None},
     ),
-    _112.gone(
+    since.gone(
         "VM1118",
         option(_COMPILE, "pass_config.fi_allreduce_fusion_max_token_num"),
         "the limit is given in MB now, not in tokens: fi_allreduce_fusion_max_size_mb",
@@ -127,7 +86,7 @@ RULES = (
         "--compilation-config.pass_config.fi_allreduce_fusion_max_token_num 1024",
         advice="measure before setting fi_allreduce_fusion_max_size_mb; the default depends on the number of GPUs",
     ),
-    _112.puts(
+    since.puts(
         "VM1119",
         option("cuda-graph-sizes"),
         (Put(option("max-cudagraph-capture-size"), convert="single"),),
@@ -139,7 +98,7 @@ RULES = (
         "--max-cudagraph-capture-size 256",
         match=Like(r'(\["?\d+"?\]|\d+)$'),
     ),
-    _112.moved(
+    since.moved(
         "VM1120",
         env("VLLM_DISABLE_NCCL_FOR_DP_SYNCHRONIZATION"),
         option("disable-nccl-for-dp-synchronization"),
@@ -149,7 +108,7 @@ RULES = (
         "--disable-nccl-for-dp-synchronization",
     ),
     *(
-        _112.renamed(code, env(old), env(new), "the variable has a prefix now", evidence, f"{old}=1", f"{new}=1")
+        since.renamed(code, env(old), env(new), "the variable has a prefix now", evidence, f"{old}=1", f"{new}=1")
         for code, old, new, evidence in (
             (
                 "VM1121",
@@ -166,7 +125,7 @@ RULES = (
             ),
         )
     ),
-    _112.renamed(
+    since.renamed(
         "VM1124",
         env("VLLM_SKIP_DEEP_GEMM_WARMUP"),
         env("VLLM_DEEP_GEMM_WARMUP"),
@@ -176,7 +135,7 @@ RULES = (
         "VLLM_DEEP_GEMM_WARMUP=skip",
         values={True: "skip", False: None},
     ),
-    _112.gone(
+    since.gone(
         "VM1125",
         env("VLLM_USE_TRTLLM_FP4_GEMM"),
         "the FP4 kernel is chosen by --linear-backend",
@@ -185,7 +144,7 @@ RULES = (
         advice="leave the choice to the engine, or set --linear-backend",
     ),
     *(
-        _112.no_effect(code, env(name), why, evidence, f"{name}={value}")
+        since.no_effect(code, env(name), why, evidence, f"{name}={value}")
         for code, name, value, why, evidence in (
             ("VM1126", "VLLM_LOGITS_PROCESSOR_THREADS", "4", "nothing read it any more", "envs.py:585 in 0.11.0"),
             ("VM1127", "VLLM_V0_USE_OUTLINES_CACHE", "1", "nothing read it any more", "envs.py:1126 in 0.11.0"),
@@ -194,7 +153,7 @@ RULES = (
         )
     ),
     *(
-        _112.gone(code, env(name), why, evidence, f"{name}={value}")
+        since.gone(code, env(name), why, evidence, f"{name}={value}")
         for code, name, value, why, evidence in (
             (
                 "VM1130",
@@ -220,7 +179,7 @@ RULES = (
         )
     ),
     *(
-        _112.gone(
+        since.gone(
             code, option("speculative-config", key), why, evidence, f"""--speculative-config '{{"{key}": {value}}}'"""
         )
         for code, key, value, why, evidence in (
@@ -240,14 +199,14 @@ RULES = (
             ),
         )
     ),
-    _112.no_effect(
+    since.no_effect(
         "VM1135",
         option("speculative-config", "disable_logprobs"),
         "log-probabilities are returned as each request asks; nothing read the key",
         "config/speculative.py:64 in 0.11.0",
         """--speculative-config '{"disable_logprobs": true}'""",
     ),
-    _112.default(
+    since.default(
         "VM1136",
         env("VLLM_NIXL_SIDE_CHANNEL_PORT"),
         "the NIXL side channel listens on 5600 instead of 5557",
@@ -255,7 +214,7 @@ RULES = (
         Sets(option("kv-transfer-config", "kv_connector"), Like("(?i)nixl")),
         before="""--kv-transfer-config '{"kv_connector": "NixlConnector", "kv_role": "kv_both"}'""",
     ),
-    _112.default(
+    since.default(
         "VM1137",
         env("VLLM_FLASHINFER_MOE_BACKEND"),
         "FlashInfer mixture-of-experts kernels favour latency over throughput",
@@ -263,7 +222,7 @@ RULES = (
         Sets(env("VLLM_USE_FLASHINFER_MOE_FP8")),
         before="VLLM_USE_FLASHINFER_MOE_FP8=1",
     ),
-    _112.default(
+    since.default(
         "VM1138",
         option("ignore-patterns"),
         "files below original/ in a model repository are not loaded",
@@ -271,7 +230,7 @@ RULES = (
         ModelLike("llama"),
         before="meta-llama/Llama-3.1-8B-Instruct",
     ),
-    _112.clients(
+    since.clients(
         "VM1139",
         Nature.PLATFORM,
         Room.PLATFORM,
