@@ -13,13 +13,25 @@ TAKEN = frozenset({"self", "messages", "tools", "add_generation_prompt", "contin
 
 
 async def encode(context: Context, text: str, add_special_tokens: bool, param: str) -> list[int]:
-    """Raises ApiError 400 for text that cannot be tokenised."""
+    """Raises ApiError 400 for text that cannot be tokenised, or is so long that it can never fit the context."""
+    if len(text) < LONG_TEXT:
+        return _encode(context, text, add_special_tokens, param)
+    return await asyncio.to_thread(_encode_long, context, text, add_special_tokens, param)
+
+
+def _encode(context: Context, text: str, add_special_tokens: bool, param: str) -> list[int]:
     try:
-        if len(text) < LONG_TEXT:
-            return context.tokenizer.encode(text, add_special_tokens)
-        return await asyncio.to_thread(context.tokenizer.encode, text, add_special_tokens)
+        return context.tokenizer.encode(text, add_special_tokens)
     except TextError as error:
         raise bad_request(f"{param}: {error}", param) from None
+
+
+def _encode_long(context: Context, text: str, add_special_tokens: bool, param: str) -> list[int]:
+    """What can never fit is refused unread: a megabyte of digits takes seconds to tokenise."""
+    fewest, most = context.tokenizer.fewest_tokens(text), context.config.max_context
+    if fewest > most:
+        raise bad_request(f"{param}: the text has at least {fewest} tokens, the context holds {most}", param)
+    return _encode(context, text, add_special_tokens, param)
 
 
 async def render(

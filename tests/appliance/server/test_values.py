@@ -141,3 +141,20 @@ def test_no_json_makes_the_server_fail(server: Any, body: dict[str, Any], path: 
     assert answer.status_code in (200, 400, 404), answer.text
     if answer.status_code != 200:
         assert set(answer.json()["error"]) == {"message", "type", "param", "code"}
+
+
+def test_a_text_that_can_never_fit_is_not_tokenised(server: Any) -> None:
+    """The longest token of this vocabulary has seven characters, the context 256 tokens."""
+    text, refusal = "0123456789" * 100_000, "the text has at least 142857 tokens, the context holds 256"
+    tokenized = server.http.post("/tokenize", json={"prompt": text})
+    for answer, param in ((server.complete(text), "prompt"), (server.chat(text), "messages"), (tokenized, "prompt")):
+        error = answer.json()["error"]
+        assert answer.status_code == 400 and error["param"] == param
+        assert refusal in error["message"]
+    fits = server.http.post("/tokenize", json={"prompt": "<start>" * 200})
+    assert fits.json()["count"] == 200
+
+
+def test_a_chat_that_can_never_fit_is_refused_by_tokenize_too(server: Any) -> None:
+    answer = server.http.post("/tokenize", json={"messages": [{"role": "user", "content": "7" * 20_000}]})
+    assert answer.status_code == 400 and "at least 2857 tokens" in answer.json()["error"]["message"]
