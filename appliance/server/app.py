@@ -1,14 +1,17 @@
 """Builds the ASGI application from the endpoint table: routes, and CORS, keys, counting and access log around them."""
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 
 from fastapi import FastAPI
 from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
+from tenacity import AsyncRetrying, RetryCallState, wait_exponential
 
 from appliance import __version__
 from appliance.server import errors
@@ -18,6 +21,8 @@ from appliance.server.context import Context
 from appliance.server.endpoints import ENDPOINTS, Endpoint
 from appliance.server.errors import ApiError, unexpected
 from appliance.server.traffic import Traffic
+
+logger = logging.getLogger("appliance.server")
 
 CLIENT_LEFT = 499
 
@@ -30,8 +35,8 @@ def build_app(context: Context, digests: tuple[bytes, ...]) -> FastAPI:
         async with AsyncExitStack() as stack:
             await stack.enter_async_context(context.engine)
             watchers = [
-                asyncio.create_task(context.pulse.watch()),
-                asyncio.create_task(context.readiness.watch(context)),
+                asyncio.create_task(_keep(context.pulse.watch)),
+                asyncio.create_task(_keep(partial(context.readiness.watch, context))),
             ]
             yield
             for watcher in watchers:
@@ -71,6 +76,16 @@ def build_app(context: Context, digests: tuple[bytes, ...]) -> FastAPI:
     )
     app.add_middleware(Traffic, context=context, open_paths=open_paths)
     return app
+
+
+async def _keep(watch: Callable[[], Awaitable[None]]) -> None:
+    """Starts a watch anew that failed: nobody awaits it, so its end would show nowhere."""
+
+    def tell(state: RetryCallState) -> None:
+        assert state.outcome is not None
+        logger.error("a watch failed and is started again", exc_info=state.outcome.exception())
+
+    await AsyncRetrying(wait=wait_exponential(max=30), before_sleep=tell)(watch)
 
 
 def _route(context: Context, endpoint: Endpoint) -> Callable[[Request], Awaitable[Response]]:
