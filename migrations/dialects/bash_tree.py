@@ -1,14 +1,13 @@
 """Shell text as tree-sitter reads it: commands, assignments and exports, each word a Piece of the layer."""
 
 import re
-from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any
 
 from appliance.migrations.dialects.layers import Layer
 from appliance.migrations.dialects.pieces import Piece, Remark
+from appliance.migrations.dialects.trees import Tree
 
 # Jinja, Go templates and `<your-model>` are no shell; they are read as plain words of the same length.
 _TEMPLATE = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|(?<=[\s=/\"'])<[a-zA-Z][\w -]*>(?=[\s/\"']|\Z)", re.DOTALL)
@@ -97,14 +96,6 @@ class Script:
     top: Block = field(default_factory=lambda: Block(top=True))
 
 
-@cache
-def _parser() -> Any:
-    import tree_sitter
-    import tree_sitter_bash
-
-    return tree_sitter.Parser(tree_sitter.Language(tree_sitter_bash.language()))
-
-
 def read_script(layer: Layer) -> Script:
     return _Reader(layer).read()
 
@@ -118,37 +109,13 @@ class _Reader:
     def __init__(self, layer: Layer) -> None:
         self.text = layer.text
         self.script = Script(layer)
-        self._wide: list[int] = []
-        self._shift: list[int] = []
+        self._tree = Tree("tree_sitter_bash", self.text, masked(self.text))
+        self.span = self._tree.span
 
     def read(self) -> Script:
-        source = masked(self.text)
-        data = source.encode("utf-8", "surrogatepass")
-        if len(data) != len(source):
-            self._measure(source)
-        root = _parser().parse(data).root_node
         statement = Statement(0, len(self.text), Remark(self.script.layer, 0), self.script.top)
-        self._walk(root, statement)
+        self._walk(self._tree.root, statement)
         return self.script
-
-    def _measure(self, source: str) -> None:
-        """Byte offsets behind every character that takes more than one byte, and what to subtract from there on."""
-        extra = 0
-        for index, char in enumerate(source):
-            if char > "\x7f":
-                size = 2 if char < "\u0800" else 3 if char < "\U00010000" else 4
-                extra += size - 1
-                self._wide.append(index + 1 + extra)
-                self._shift.append(extra)
-
-    def at(self, byte: int) -> int:
-        if not self._wide:
-            return byte
-        found = bisect_right(self._wide, byte)
-        return byte - self._shift[found - 1] if found else byte
-
-    def span(self, node: Any) -> tuple[int, int]:
-        return self.at(node.start_byte), self.at(node.end_byte)
 
     def _walk(self, root: Any, outer: Statement) -> None:
         stack: list[tuple[Any, Statement]] = [(root, outer)]

@@ -54,7 +54,8 @@ class Piece:
 class Syntax:
     """How words are written in one kind of list.
 
-    quote: a new word from its text. inside: text within quotes of a kind. raw: a word that a variable fills in. gap: what may stand between two words. separator: what is put between new ones. compact: words hold no spaces.
+    quote: a new word from its text. inside: text within quotes of a kind. raw: a word that a variable fills in.
+    gap: what may stand between two words. separator: what is put between new ones. compact: words hold no spaces.
     whole: `NAME=value` is quoted as one.
     """
 
