@@ -6,15 +6,16 @@ from dataclasses import dataclass, replace
 from yaml.nodes import Node, ScalarNode, SequenceNode
 
 from appliance.migrations.argv import Range, Word, read_words
-from appliance.migrations.canonical import Edit, Form, OptionSite, Quirk, Span
+from appliance.migrations.canonical import Edit, Form, OptionSite, Quirk
 from appliance.migrations.dialects import DialectError
 from appliance.migrations.dialects.inside import edit_inside
-from appliance.migrations.dialects.layers import Inlay, Layer, offsets, part, replaced, span
+from appliance.migrations.dialects.layers import Inlay, Layer, cut, offsets, part, replaced, span
 from appliance.migrations.dialects.wishes import Handle, Wish, flag_only, new_words, words
 from appliance.migrations.dialects.yaml_edit import Changes, elements, members, remark
 from appliance.migrations.dialects.yaml_scalar import content, decode, safe_plain, write_scalar
 from appliance.migrations.dialects.yaml_tree import tree_of
 from appliance.migrations.operations import Add, CannotEditError
+from appliance.migrations.values import templated
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +65,13 @@ class ArgList:
         return [self._placed(site, borrowed) for site in sites]
 
     def _placed(self, site: OptionSite, borrowed: bool) -> OptionSite:
+        if site.quirk is Quirk.JOINED and templated(site.raw_name):
+            site = replace(site, quirk=None)
         first, last = self.items[site.handle.first], self.items[site.handle.last]
         whole = site.element
         if first.parent is last.parent:
             siblings = members(first.parent)
-            whole = Span(*self.layer.bounds(*elements(self.layer, siblings[first.index], siblings[last.index])))
+            whole = cut(self.layer, *elements(self.layer, siblings[first.index], siblings[last.index]))
         return replace(site, element=whole, handle=Handle(self, site.handle, borrowed))
 
     def edits(self, wishes: Sequence[Wish], adds: Sequence[Add]) -> list[Edit]:

@@ -4,12 +4,11 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from appliance.migrations.argv import Word, read_words
-from appliance.migrations.canonical import UNKNOWN, Edit, Entrypoint, Form, Kind, OptionSite, Span
+from appliance.migrations.canonical import UNKNOWN, Edit, Entrypoint, Form, Kind, OptionSite
 from appliance.migrations.dialects.arg_list import inner_json
-from appliance.migrations.dialects.layers import Inlay, Layer, offsets, part, replaced, span
+from appliance.migrations.dialects.layers import Inlay, Layer, cut, offsets, part, replaced, span
 from appliance.migrations.dialects.serving import script, serves
 from appliance.migrations.dialects.shell_words import ShellWord, assignment, commands, quoted, texts
 from appliance.migrations.dialects.wishes import Handle, Wish, flag_only, new_words, words, written
@@ -53,7 +52,7 @@ class ArgString:
         found = []
         for site in read_words(listed, model):
             place = Place(site.handle.first + self.start, site.handle.last + self.start)
-            where = Span(*self.layer.bounds(*self._cut(place.first, place.last)))
+            where = cut(self.layer, *self._cut(place.first, place.last))
             found.append(replace(site, element=where, handle=Handle(self, place, borrowed)))
         return found
 
@@ -70,7 +69,7 @@ class ArgString:
                     UNKNOWN if word.opaque or templated(value) else value,
                     Form.ENV,
                     span(inlay, 0, size),
-                    Span(*self.layer.bounds(*self._cut(index, index))),
+                    cut(self.layer, *self._cut(index, index)),
                     Kind.ENV,
                     raw_name=word.text[:size],
                     raw_value=value,
@@ -133,7 +132,8 @@ class ArgString:
 
     def _check(self, edit: Edit, wishes: Sequence[Wish], adds: Sequence[Add]) -> None:
         """An unquoted YAML scalar cannot hold every text."""
-        if self._bare() and (": " in edit.replacement or " #" in edit.replacement):
+        behind = edit.span.start >= self.outer.bounds(self.anchor, self.anchor)[0]
+        if behind and self._bare() and (": " in edit.replacement or " #" in edit.replacement):
             raise CannotEditError((wishes[0].operation if wishes else adds[0]), "the text needs quotes in YAML here")
 
     def _bare(self) -> bool:
@@ -253,8 +253,7 @@ def started(layer: Layer, outer: Layer, anchor: int, depth: int = 0) -> list[Sta
 
 def options_text(layer: Layer, outer: Layer, anchor: int) -> ArgString:
     """A text that is nothing but options."""
-    found: list[Any] = commands(layer.text)
-    return ArgString(layer, found[0] if found else [], 0, outer, anchor)
+    return ArgString(layer, [word for command in commands(layer.text) for word in command], 0, outer, anchor)
 
 
 def sites_of(engine: Started, borrowed: bool = False) -> list[OptionSite]:

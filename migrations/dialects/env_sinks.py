@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from appliance.migrations.canonical import UNKNOWN, Edit, Form, Kind, OptionSite, Span, Value
+from appliance.migrations.canonical import UNKNOWN, Edit, Form, Kind, OptionSite, Value
 from appliance.migrations.dialects.inside import rename_key
-from appliance.migrations.dialects.layers import Layer, part, replaced, span
+from appliance.migrations.dialects.layers import Layer, cut, part, replaced, span
 from appliance.migrations.dialects.wishes import Handle, Wish, written
 from appliance.migrations.dialects.yaml_edit import Changes, Member, element, members, remark
 from appliance.migrations.dialects.yaml_scalar import content, decode, safe_plain, write_scalar
@@ -18,7 +18,7 @@ from appliance.migrations.values import templated, to_text
 
 def _site(layer: Layer, member: Member, name: Node, value: Node | None, handle: Handle) -> OptionSite | None:
     named, inlay = decode(layer, name), decode(layer, value) if value is not None else None
-    if named is None or not named.text:
+    if named is None or not named.text or templated(named.text):
         return None
     text = inlay.text if inlay else None
     known: Value = UNKNOWN if text is None or templated(text) else text
@@ -27,7 +27,7 @@ def _site(layer: Layer, member: Member, name: Node, value: Node | None, handle: 
         known,
         Form.ENV,
         span(named, 0, len(named.text)),
-        Span(*layer.bounds(*element(layer, member))),
+        cut(layer, *element(layer, member)),
         Kind.ENV,
         raw_name=named.text,
         raw_value=text,
@@ -112,13 +112,15 @@ class EnvList:
                 continue
             name, equals, value = inlay.text.partition("=")
             size = len(name)
+            if not name or templated(name):
+                continue
             found.append(
                 OptionSite(
                     name,
                     UNKNOWN if not equals or templated(value) else value,
                     Form.ENV,
                     span(inlay, 0, size),
-                    Span(*self.layer.bounds(*element(self.layer, member))),
+                    cut(self.layer, *element(self.layer, member)),
                     Kind.ENV,
                     raw_name=name,
                     raw_value=value if equals else None,

@@ -129,3 +129,8 @@ def replaced(layer: Layer, start: int, end: int, new: str) -> list[Edit]:
     while tail < min(len(old), len(new)) - head and old[-1 - tail] == new[-1 - tail]:
         tail += 1
     return [layer.edit(start + head, end - tail, new[head : len(new) - tail])]
+
+
+def cut(layer: Layer, start: int, end: int) -> Span:
+    """What disappears from the file with the characters start..end."""
+    return layer.edit(start, end, "").span

@@ -12,9 +12,18 @@ from appliance.migrations.canonical import UNKNOWN, Edit, Form, Kind, OptionSite
 from appliance.migrations.catalogue import Facts
 from appliance.migrations.dialects.arg_list import inner_json
 from appliance.migrations.dialects.inside import edit_inside, known, rename_key, set_value
-from appliance.migrations.dialects.layers import Layer, span
+from appliance.migrations.dialects.layers import Layer, cut, span
 from appliance.migrations.dialects.wishes import Handle, Sink, Wish, words, written
-from appliance.migrations.dialects.yaml_edit import Changes, Member, element, flow_text, json_like, members, remark
+from appliance.migrations.dialects.yaml_edit import (
+    Changes,
+    Member,
+    element,
+    end_of,
+    flow_text,
+    json_like,
+    members,
+    remark,
+)
 from appliance.migrations.dialects.yaml_scalar import content, decode, value_of, write_scalar
 from appliance.migrations.operations import Add, CannotEditError, Keep, NewValue, Operation, Rewrite
 from appliance.migrations.values import as_bool, parse, to_text
@@ -71,14 +80,14 @@ class OptionKeys:
         value, quirk = (raw, None) if variable else self._meaning(raw, node, named.facts, named.negative)
         form = Form.JSON_KEY if json_like(self.layer, self.node) else Form.YAML_KEY
         inlay = decode(self.layer, node)
-        start, end = content(self.layer, node), node.end_mark.index
+        start, end = content(self.layer, node), end_of(self.layer, node)
         text = inlay.text if inlay else self.layer.text[start:end].rstrip()
         return OptionSite(
             variable or named.name,
             value,
             form,
             span(key, 0, len(key.text)),
-            Span(*self.layer.bounds(*element(self.layer, member))),
+            cut(self.layer, *element(self.layer, member)),
             Kind.ENV if variable else Kind.OPTION,
             () if variable else named.path,
             key.text,
@@ -115,12 +124,19 @@ class OptionKeys:
         return raw, None
 
     def edits(self, wishes: Sequence[Wish], adds: Sequence[Add]) -> list[Edit]:
+        origin: dict[int, Operation] = {}
+        try:
+            return self._edits(wishes, adds, origin)
+        except CannotEditError as error:
+            raise CannotEditError(origin.get(id(error.operation), error.operation), error.reason) from None
+
+    def _edits(self, wishes: Sequence[Wish], adds: Sequence[Add], origin: dict[int, Operation]) -> list[Edit]:
         changes = Changes(self.layer, self.node)
         nested: dict[tuple[str, int], dict[str, Plain]] = {}
         spilled: list[Add] = []
         found: list[Edit] = []
         for wish in wishes:
-            found += self._wish(wish, changes, nested, spilled)
+            found += self._wish(wish, changes, nested, spilled, origin)
         for add in adds:
             self._add(add, len(self.node.value) - 1, changes, nested, spilled)
         for (name, after), made in nested.items():
@@ -137,7 +153,12 @@ class OptionKeys:
         return [*found, *(self.spill.edits([], spilled) if spilled and self.spill else [])]
 
     def _wish(
-        self, wish: Wish, changes: Changes, nested: dict[tuple[str, int], dict[str, Plain]], spilled: list[Add]
+        self,
+        wish: Wish,
+        changes: Changes,
+        nested: dict[tuple[str, int], dict[str, Plain]],
+        spilled: list[Add],
+        origin: dict[int, Operation],
     ) -> list[Edit]:
         member: Member = wish.place
         found: list[Edit] = []
@@ -150,10 +171,14 @@ class OptionKeys:
             moves = name != wish.site.name or path != wish.site.path
             if self.flavor is Flavor.CHART and (moves or wish.site.quirk):
                 changes.gone.add(member.index)
-                spilled.append(Add(name, value, path))
+                moved = Add(name, value, path)
+                origin[id(moved)] = wish.rewrite
+                spilled.append(moved)
             elif path != wish.site.path:
                 changes.gone.add(member.index)
-                self._add(Add(name, value, path), member.index, changes, nested, spilled)
+                moved = Add(name, value, path)
+                origin[id(moved)] = wish.rewrite
+                self._add(moved, member.index, changes, nested, spilled)
             else:
                 found += self._rewrite(wish, wish.rewrite, member, name, value)
         if wish.inner:

@@ -108,7 +108,7 @@ class Reader:
                     sites,
                     engine.entrypoint,
                     label,
-                    model_of(engine.sites) or model,
+                    model_of(engine.sites, around.sites) or model,
                     release,
                     takes_options=engine.sink is not None,
                     takes_env=around.sink is not None,
@@ -205,7 +205,7 @@ class Reader:
                 (*around.sites, *engine.sites),
                 engine.entrypoint,
                 label,
-                model_of(engine.sites) or facts.get("model"),  # type: ignore[arg-type]
+                model_of(engine.sites, around.sites) or facts.get("model"),  # type: ignore[arg-type]
                 facts.get("release"),  # type: ignore[arg-type]
                 takes_env=around.sink is not None,
                 handle=Homes(engine.sink, around.sink, shared | engine.shared),

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from appliance.migrations.argv import name_of
-from appliance.migrations.canonical import Entrypoint, OptionSite, ReleaseHint, Span
+from appliance.migrations.canonical import Entrypoint, Kind, OptionSite, ReleaseHint, Span
 from appliance.migrations.release import Release
 
 _MODULE = re.compile(r"vllm\.entrypoints\.(?:openai\.)?api_server\Z")
@@ -12,6 +12,7 @@ _SCRIPT = re.compile(r"(?:\A|/)vllm/entrypoints/(?:openai/)?api_server\.py\Z")
 _SHELLS = re.compile(r"(?:\A|/)(?:ba|da|z|k)?sh\Z")
 _IMAGE = re.compile(r"([\w./-]*vllm[\w./-]*):((?:[\w.]*vllm[-_]?)?v?(\d+\.\d+(?:\.\d+)?)?[\w.+-]*)", re.IGNORECASE)
 _DEFAULT = re.compile(r"\$\{\w+:?-([^}]*)\}")
+_VARIABLE = re.compile(r"\$[({]?(\w+)(?::?-([^}]+))?[)}]?")
 _INSIDE = re.compile(r"vllm[-_]v?(\d+\.\d+(?:\.\d+)?)")
 _PIN = re.compile(r"\bvllm(?:\[[\w,-]*\])?\s*[=~]=\s*v?([0-9][\w.]*)")
 # Options that no other server of models has.
@@ -98,9 +99,16 @@ def pin_hint(text: str, where: Span) -> ReleaseHint | None:
     return ReleaseHint(found.group(), Release.parse(found[1]), where, "requirement") if found else None
 
 
-def model_of(sites: Iterable[OptionSite]) -> str | None:
-    """The model a command line names, where the text tells."""
+def model_of(sites: Iterable[OptionSite], around: Iterable[OptionSite] = ()) -> str | None:
+    """The model a command line names, where the text or the variables around it tell."""
+    named = {site.name: site.value for site in around if isinstance(site.value, str)}
     for site in sites:
-        if site.name == "model" and site.quirk is None and isinstance(site.value, str):
+        if site.name != "model" or site.kind is Kind.ENV or site.quirk is not None:
+            continue
+        if isinstance(site.value, str):
             return site.value
+        variable = _VARIABLE.fullmatch(site.raw_value or "")
+        known = variable and (named.get(variable[1]) or variable[2])
+        if known:
+            return str(known)
     return None

@@ -97,7 +97,8 @@ def _word(text: str, at: int) -> ShellWord:
             break
         if character == "'":
             close = text.find("'", at + 1)
-            close = size if close < 0 else close
+            close = len(text.rstrip("\r\n")) if close < 0 else close
+            close = max(close, at + 1)
             word.take(text[at + 1 : close], at + 1, close, "'")
             at = close + 1
         elif character == '"':
@@ -120,7 +121,8 @@ def _word(text: str, at: int) -> ShellWord:
 
 
 def _double(text: str, at: int, word: ShellWord) -> int:
-    while at < len(text) and text[at] != '"':
+    stop = len(text) if '"' in text[at:] else max(at, len(text.rstrip("\r\n")))
+    while at < stop and text[at] != '"':
         if text.startswith("\\\n", at):
             at += 2
         elif text[at] == "\\" and text[at + 1 : at + 2] and text[at + 1] in '"\\$`':
@@ -133,7 +135,7 @@ def _double(text: str, at: int, word: ShellWord) -> int:
         else:
             word.take(text[at], at, at + 1, '"')
             at += 1
-    return at + 1
+    return at + 1 if at < stop else stop
 
 
 def _expansion(text: str, at: int) -> int:

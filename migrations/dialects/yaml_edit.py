@@ -184,14 +184,16 @@ class Changes:
         while at:
             at = _rstrip(text, at)
             line = text[line_start(text, at) : at]
+            if line.lstrip().startswith(("{{", "{%")):
+                at = line_start(text, at)
+                continue
             comment = re.search(r"(?:^|[ \t])#", line)
             if comment is None:
                 break
             at = line_start(text, at) + comment.start()
         if _OPEN.search(text, line_start(text, at), at):
             return [self.layer.edit(at, at, f" {empty}")]
-        start = line_start(text, start)
-        return [self.layer.edit(start, start, f"{empty}\n")]
+        return []
 
     def _flow(self, siblings: list[Member]) -> list[Edit]:
         layer, text = self.layer, self.layer.text
@@ -250,7 +252,8 @@ def remark(layer: Layer, at: int, text: str) -> list[Edit]:
     """A comment line above the line of `at`, unless it stands there already; JSON has no comments."""
     if _JSON.match(layer.text):
         return []
-    line = f"# {' '.join(text.split())}"
+    # A template engine would look into the remark too.
+    line = "# " + re.sub(r"\{(?=[{%#])", "{ ", " ".join(text.split()))
     start = line_start(layer.text, at)
     above = start
     while above:
