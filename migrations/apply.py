@@ -131,11 +131,19 @@ def _moved(leaf: Leaf, target: Target, place: Target, depth: int) -> Leaf:
     path = place.path + leaf.path[depth:]
     value = leaf.value
     if value is UNKNOWN and target.room is not place.room:
+        if _is_switch(place):
+            raise _StuckError(f"--{place.name} takes no value, and this one is filled in later")
         value = Raw(leaf.site.raw_value or "")
     elif isinstance(value, str) and place.room is Room.OPTION:
         value = _typed(value, place.name, path)
     changed = leaf.changed or (value != leaf.value and _text(value) != _text(leaf.value))
     return replace(leaf, room=place.room, name=place.name, path=path, value=value, changed=changed)
+
+
+def _is_switch(place: Target) -> bool:
+    book = catalogue()
+    entry = book.options.get(place.name) if place.room is Room.OPTION and not place.path else None
+    return entry is not None and not entry.nearest(len(book.releases) - 1).takes_value
 
 
 def _typed(value: str, name: str, path: Path) -> Value:

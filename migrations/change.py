@@ -23,7 +23,7 @@ class Change:
     """One finding about one site, or about the deployment as a whole when there is none.
 
     severity: ERROR where the target release would not start, WARNING where it does something else, NOTE otherwise.
-    operations: what to ask of the dialect; several findings about one site keep them with the first of these.
+    operations: what to ask of the dialect, all of them or none; findings that belong together keep them with the first.
     """
 
     part: Part

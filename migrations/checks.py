@@ -1,7 +1,7 @@
 """What the catalogue says about the settings left after the rules: unknown names, bad values, releases too new."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from difflib import get_close_matches
 from typing import Any
 
@@ -25,39 +25,30 @@ _OPERATORS = {"gt": ("above", float.__gt__), "ge": ("at least", float.__ge__)}
 _OPERATORS |= {"lt": ("below", float.__lt__), "le": ("at most", float.__le__)}
 
 
-@dataclass
-class Checked:
-    """renamed: ids of sites whose name was spelled in full."""
-
-    changes: list[Change] = field(default_factory=list)
-    renamed: set[int] = field(default_factory=set)
-
-
 def check_settings(
     book: Catalogue, settings: Settings, start: Release | None, target: Release, told: frozenset[int]
-) -> Checked:
+) -> list[Change]:
     """Spells abbreviations in full and takes out nested keys that were always ignored; all else is only told.
 
     told: ids of sites about which a rule has already said what is wrong.
     """
-    checked = Checked()
+    changes: list[Change] = []
     index = book.index(target)
     for position, leaf in enumerate(settings.leaves):
         if leaf.room is Room.OPTION and leaf.name not in book.options and not leaf.path and leaf.name != OPTIMIZE:
             full = _abbreviated(book, leaf, index)
             if full:
                 settings.leaves[position] = replace(leaf, name=full)
-                checked.renamed.add(id(leaf.site))
-                checked.changes.append(_spelled(leaf, full))
+                changes.append(_spelled(leaf, full))
     lenient = start is None or start < _STRICT
-    for leaf in list(settings.leaves):
+    for leaf in settings.leaves:
         if id(leaf.site) in told:
             continue
         found = list(_variable(book, leaf, index) if leaf.room is Room.ENV else _option(book, leaf, index))
-        checked.changes += found
+        changes += found
         if lenient and any(change.code == UNKNOWN_KEY for change in found):
-            settings.leaves.remove(leaf)
-    return checked
+            settings.leaves = [other for other in settings.leaves if other is not leaf]
+    return changes
 
 
 def _abbreviated(book: Catalogue, leaf: Leaf, index: int) -> str | None:

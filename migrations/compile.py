@@ -21,8 +21,18 @@ class _Home:
     leaves: list[Leaf] = field(default_factory=list)
 
 
-def operations_for(sites: Sequence[OptionSite], settings: Settings) -> dict[int, list[Operation]]:
-    """id of a site -> the operations that it causes; sites that stay as they are have none."""
+@dataclass(frozen=True)
+class Compiled:
+    """operations: id of a site -> what to do because of it; sites that meet in one option share the list of the first.
+
+    touched: ids of all sites that are rewritten or removed.
+    """
+
+    operations: dict[int, list[Operation]]
+    touched: frozenset[int]
+
+
+def compile_operations(sites: Sequence[OptionSite], settings: Settings) -> Compiled:
     by_site: dict[int, list[Leaf]] = {id(site): [] for site in sites}
     for leaf in settings.leaves:
         by_site[id(leaf.site)].append(leaf)
@@ -33,7 +43,17 @@ def operations_for(sites: Sequence[OptionSite], settings: Settings) -> dict[int,
         operations = [*_inner(site, staying[id(site)]), *_outgoing(site, by_site[id(site)], homes, staying)]
         if operations:
             found[id(site)] = operations
-    return found
+    touched = frozenset(found)
+    for home in homes.values():
+        _share(found, [id(site) for site in sites if any(leaf.site is site for leaf in home.leaves)])
+    return Compiled(found, touched)
+
+
+def _share(found: dict[int, list[Operation]], meeting: list[int]) -> None:
+    """Sites that meet in one option stand or fall together: carrying out one half would lose a setting."""
+    together = [identity for identity in meeting if identity in found]
+    for other in together[1:]:
+        found[together[0]] += found.pop(other)
 
 
 def _place(site: OptionSite) -> Place:

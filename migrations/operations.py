@@ -78,7 +78,10 @@ class Add:
 
 @dataclass(frozen=True, slots=True)
 class Comment:
-    """A short remark at the site; a format without comments ignores it, the report carries it anyway."""
+    """A short remark at the site; a format without comments ignores it, the report carries it anyway.
+
+    The same remark is not written twice: a dialect that finds it there already has nothing to do.
+    """
 
     site: OptionSite
     text: str

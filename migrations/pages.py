@@ -60,6 +60,12 @@ _CHECKS = (
         "check the spelling, or that the plugin is installed",
     ),
 )
+_SPELLING = (
+    "VM0020",
+    "spelling of another release",
+    "The target release has the option, but not this flag, alias or negation for it.",
+    "write the spelling that the release has",
+)
 _SECURITY = (
     (
         "VM0021",
@@ -86,7 +92,9 @@ _SECURITY = (
 @cache
 def pages() -> dict[str, Code]:
     """Every code by name, general ones first, then rules by release."""
-    found = {code: Code(code, title, meaning, way_out) for code, title, meaning, way_out in (*_CHECKS, *_SECURITY)}
+    found = {
+        code: Code(code, title, meaning, way_out) for code, title, meaning, way_out in (*_CHECKS, _SPELLING, *_SECURITY)
+    }
     for quirk, (code, fact, way_out, _) in QUIRKS.items():
         found[code] = Code(code, str(quirk).replace("-", " "), f"{fact[0].upper()}{fact[1:]}.", way_out)
     for hint in HINTS:

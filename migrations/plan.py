@@ -10,7 +10,7 @@ from appliance.migrations.canonical import OptionSite
 from appliance.migrations.catalogue import Catalogue, Free, catalogue
 from appliance.migrations.change import Change, Part
 from appliance.migrations.checks import check_settings
-from appliance.migrations.compile import operations_for
+from appliance.migrations.compile import compile_operations
 from appliance.migrations.hints import check_hints
 from appliance.migrations.matching import fits, holds
 from appliance.migrations.operations import Comment, Operation
@@ -20,6 +20,7 @@ from appliance.migrations.releases import RULES
 from appliance.migrations.rule import Nature, Room, Rule, Target
 from appliance.migrations.security import check_security
 from appliance.migrations.settings import Settings, value_of
+from appliance.migrations.spellings import check_spellings
 from appliance.migrations.values import SECRETS, to_text
 
 _OUTSIDE = (Room.REQUEST, Room.STREAM, Room.METRIC, Room.PLATFORM)
@@ -43,11 +44,12 @@ def plan_changes(
     steps = apply_rules(_due(from_release, to_release), settings, model)
     told = frozenset(id(step.site) for step in steps if step.stuck or step.rule.puts is None)
     checks = check_settings(book, settings, from_release, to_release, told)
-    operations = operations_for(sites, settings)
+    compiled = compile_operations(sites, settings)
     found = [_told(step, to_release) for step in steps]
-    found += checks.changes
-    found += check_quirks(sites, operations, checks.renamed)
-    _attach(found, operations, comments)
+    found += checks
+    found += check_quirks(sites, compiled.touched)
+    found += check_spellings(book, sites, compiled.touched, to_release)
+    _attach(found, compiled.operations, comments)
     order = {id(site): index for index, site in enumerate(sites)}
     found.sort(key=lambda change: order.get(id(change.site), len(order)))
     found += _behaviour(book, before, settings, from_release, to_release, model)

@@ -1,6 +1,6 @@
 """Spellings that the engine misreads; a rewrite of the site in the format's correct spelling cures them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from appliance.diagnostics import Severity
 from appliance.migrations.canonical import OptionSite, Quirk
@@ -68,18 +68,15 @@ QUIRKS: dict[Quirk, tuple[str, str, str, Severity]] = {
 _LEFT_ALONE = (Quirk.NOT_INTERPOLATED, Quirk.DUPLICATE, Quirk.SERVE_WORD)
 
 
-def check_quirks(
-    sites: Sequence[OptionSite], operations: Mapping[int, Sequence[Operation]], respelled: set[int]
-) -> list[Change]:
-    """One finding for each quirk; sites that are rewritten or removed anyway are cured by that."""
+def check_quirks(sites: Sequence[OptionSite], touched: frozenset[int]) -> list[Change]:
+    """One finding for each quirk; sites that are touched anyway, rewritten or removed, are cured by that."""
     found = []
     for site in sites:
         if site.quirk is None:
             continue
         code, fact, way_out, severity = QUIRKS[site.quirk]
-        busy = id(site) in operations or id(site) in respelled
         cure: tuple[Operation, ...] = ()
-        if site.quirk not in _LEFT_ALONE and not busy:
+        if site.quirk not in _LEFT_ALONE and id(site) not in touched:
             cure = (Remove(site) if site.quirk is Quirk.NULL else Rewrite(site),)
         part = Part.DECISION if site.quirk in _LEFT_ALONE else Part.CHANGED
         subject = f"--{site.name}" if site.kind == "option" else site.name

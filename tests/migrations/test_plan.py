@@ -4,6 +4,7 @@ import pytest
 
 from appliance.migrations.change import Change, Part
 from appliance.migrations.example import read_example, rewrite
+from appliance.migrations.infer import infer_release
 from appliance.migrations.operations import Comment
 from appliance.migrations.plan import plan_changes
 from appliance.migrations.release import release
@@ -86,6 +87,11 @@ def codes(changes: list[Change], part: Part | None = None) -> list[str]:
         ("m --max_num_batched_token=8192", "0.10.2", "0.32", "m --max-num-batched-tokens=8192"),
         ("m --enable-prefix-caching=False", "0.8.5", "0.32", "m --no-enable-prefix-caching"),
         ("m '--dtype auto'", "0.8.5", "0.32", "m --dtype auto"),
+        # Spellings that the target does not have yet.
+        ("m --disable-prefix-caching", "0.33", "0.32", "m --no-enable-prefix-caching"),
+        ("m --disable-prefix-caching", "0.33", "0.33", "m --disable-prefix-caching"),
+        ("m -cc.level=3", "0.12", "0.11.2", "m --compilation-config.level 3"),
+        ("m --no-disable-fastapi-docs", "0.32", "0.9", "m"),
         # A release of the past is left alone where its text is good.
         ("m --swap-space 4 --task embed", "0.8.5", "0.9.2", "m --swap-space 4 --task embed"),
         # Removed, back again, removed again.
@@ -218,3 +224,28 @@ def test_findings_follow_the_order_of_the_text() -> None:
     _, changes = migrate("m --swap-space 4 --enable-reasoning --num-scheduler-steps 2", "0.8.5", "0.32")
     spans = [change.site.name_span.start for change in changes if change.site and change.part is Part.CHANGED]
     assert spans == sorted(spans) and len(spans) == 3
+
+
+def test_a_switch_cannot_take_over_text_that_is_filled_in_later() -> None:
+    text, changes = migrate("VLLM_DISABLE_NCCL_FOR_DP_SYNCHRONIZATION='${SYNC}' m", "0.11", "0.32")
+    assert text == "'VLLM_DISABLE_NCCL_FOR_DP_SYNCHRONIZATION=${SYNC}' m"
+    assert "VM1120" in codes(changes, Part.DECISION)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("m --port 8000", None),
+        ("m --swap-space 4 --max-model-len 8192", "0.17.1"),
+        ("m --swap-space 4 --enable-reasoning", "0.9.2"),
+        ("VLLM_USE_V1=1 m", "0.11.0"),
+    ],
+)
+def test_the_release_is_read_from_the_options_where_nothing_names_it(text: str, found: str | None) -> None:
+    assert infer_release(read_example(text).sites) == (release(found) if found else None)
+
+
+def test_settings_that_meet_stand_or_fall_together() -> None:
+    _, changes = migrate("m --speculative-model x --num-speculative-tokens 5", "0.7.3", "0.32")
+    first, second = [change for change in changes if change.part is Part.CHANGED]
+    assert len(first.operations) == 2 and second.operations == ()
