@@ -1,4 +1,4 @@
-"""Reading a request's JSON within the limits: bytes while they arrive, encoding, syntax, nesting."""
+"""Reading a request's JSON within the limits: bytes while they arrive, compression, encoding, syntax, nesting."""
 
 import asyncio
 from typing import Any
@@ -7,6 +7,7 @@ import msgspec
 from starlette.requests import Request
 
 from appliance.server.config import ServerConfig
+from appliance.server.encoding import coding_of, decode, too_large
 from appliance.server.errors import ApiError, bad_request
 
 LONG_BODY = 256 * 1024
@@ -17,16 +18,17 @@ ENVELOPE_DEPTH = 16
 
 async def read_bytes(request: Request, limit: int) -> bytes:
     """The body; raises ApiError 413 as soon as it passes `limit` bytes, whatever Content-Length said."""
-    too_large = ApiError(413, f"the body is over the limit of {limit} bytes", headers={"Connection": "close"})
+    refusal = too_large(limit)
+    refusal.headers["Connection"] = "close"
     declared = request.headers.get("content-length", "")
     if declared.isdigit() and int(declared) > limit:
-        raise too_large
+        raise refusal
     chunks: list[bytes] = []
     size = 0
     async for chunk in request.stream():
         size += len(chunk)
         if size > limit:
-            raise too_large
+            raise refusal
         chunks.append(chunk)
     return b"".join(chunks)
 
@@ -36,8 +38,11 @@ async def read_json(request: Request, config: ServerConfig) -> dict[str, Any]:
     media_type = request.headers.get("content-type", "application/json").split(";")[0].strip().lower()
     if media_type != "application/json" and not media_type.endswith("+json"):
         raise ApiError(415, f'content-type must be application/json, got "{media_type[:80]}"')
+    coding = coding_of(request.headers.getlist("content-encoding"))
     raw = await read_bytes(request, config.body_bytes)
     depth = config.schema_depth + ENVELOPE_DEPTH
+    if coding is not None:
+        return await asyncio.to_thread(lambda: _decode(decode(raw, coding, config.body_bytes), depth))
     return await asyncio.to_thread(_decode, raw, depth) if len(raw) > LONG_BODY else _decode(raw, depth)
 
 

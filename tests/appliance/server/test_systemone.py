@@ -260,6 +260,18 @@ def test_the_official_client(one: Stack) -> None:
     assert result.usage.input_tokens == raw["usage"]["input_tokens"] and result.model == "tiny"
 
 
+def test_the_official_client_compresses_long_states(one: Stack) -> None:
+    from typesafe_sdk import Noul, TypeSafeClient
+
+    state = "river mountain " * 150
+    with TypeSafeClient(base_url=one.url, api_key="unused", compression="zstd") as client:
+        packed = client.system_one(state, {"q": Noul(instructions="?")}, model="tiny")
+    with TypeSafeClient(base_url=one.url, api_key="unused", compression=False) as client:
+        plain = client.system_one(state, {"q": Noul(instructions="?")}, model="tiny")
+    assert packed.usage.input_tokens == plain.usage.input_tokens > 150
+    assert packed.nouls["q"].noul == pytest.approx(plain.nouls["q"].noul, abs=1e-6)
+
+
 def test_the_official_client_reads_refusals(one: Stack) -> None:
     from typesafe_sdk import Noul, TypeSafeBadRequestError, TypeSafeClient, TypeSafeNotFoundError
 
