@@ -97,7 +97,7 @@ def test_a_zstd_window_of_more_than_a_receiver_owes(small: Any) -> None:
     assert "not valid zstd" in refusal(post(small, stream.compress(BODY) + stream.flush(), "zstd"), 400)
 
 
-@pytest.mark.parametrize("coding", ["br", "deflate", "gzip, zstd", "compress", "zip\t"])
+@pytest.mark.parametrize("coding", ["br", "deflate", "gzip, zstd", "compress", "*"])
 def test_another_coding_is_refused_with_those_taken(small: Any, coding: str) -> None:
     answer = post(small, BODY, coding)
     assert refusal(answer, 415).startswith("content-encoding must be gzip, zstd or absent, got ")
