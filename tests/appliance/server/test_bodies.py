@@ -136,3 +136,32 @@ def test_what_is_no_http(server: Any) -> None:
     with socket.create_connection(("127.0.0.1", server.port), timeout=20) as raw:
         raw.sendall(b"\x16\x03\x01 nonsense\r\n\r\n")
         assert raw.recv(100).startswith(b"HTTP/1.1 400")
+
+
+@pytest.mark.parametrize(
+    ("content", "name"),
+    [
+        (b'{"prompt": "a", "prompt": "b"}', "prompt"),
+        (b'{"prompt": "a", "n": 1, "n": 1}', "n"),
+        (b'{"prompt": "a", "logit_bias": {"5": 1, "6": 1, "5": 2}}', "5"),
+        (b'{"prompt": "a", "x": [1, {"y": [[{"z": {}, "z": []}]]}]}', "z"),
+        (b'{"prompt": "a", "pr\\u006fmpt": "b"}', "prompt"),
+        (b'{"prompt": "a:b:c", "": 1, "": 2}', ""),
+        (b'{"prompt": "a", "n": ' + b"9" * 4000 + b', "x": {"y": 1, "y": 2}}', "y"),
+    ],
+)
+def test_a_name_twice_in_one_object(server: Any, content: bytes, name: str) -> None:
+    answer = post(server, content)
+    assert answer.status_code == 400
+    assert answer.json()["error"]["message"] == f'the body has "{name}" twice in one object'
+    assert answer.json()["error"]["param"] == name
+
+
+def test_a_name_in_two_objects_and_colons_in_text(server: Any) -> None:
+    body = {
+        "prompt": 'a: "b": {"c":',
+        "user": "\x7f:",
+        "x": [{"a": 1, "b": {"a": 1e5}}, {"a": -(10**30)}],
+        "max_tokens": 1,
+    }
+    assert post(server, json.dumps(body)).status_code == 200
