@@ -60,7 +60,8 @@ def _reader(sources: Sources, module: Module, name: str, reader: ast.expr) -> tu
             fallback = evaluate(sources, module, call.args[1]) if len(call.args) > 1 else None
         elif function.split(".")[-1] in _CHOOSERS:
             fallback = evaluate(sources, module, call.args[1]) if len(call.args) > 1 else None
-            listed = call.args[2] if len(call.args) > 2 else None
+            named = next((keyword.value for keyword in call.keywords if keyword.arg == "choices"), None)
+            listed = call.args[2] if len(call.args) > 2 else named
             value = evaluate(sources, module, listed) if listed is not None else []
             choices = value if isinstance(value, list) else []
     return (None if isinstance(fallback, Computed) else fallback), choices
