@@ -11,7 +11,7 @@ from appliance.migrations.dialects import DialectError
 from appliance.migrations.dialects.inside import edit_inside
 from appliance.migrations.dialects.layers import Inlay, Layer, cut, offsets, part, replaced, span
 from appliance.migrations.dialects.wishes import Handle, Wish, flag_only, new_words, words
-from appliance.migrations.dialects.yaml_edit import Changes, elements, members, remark
+from appliance.migrations.dialects.yaml_edit import Changes, elements, members, remark_member
 from appliance.migrations.dialects.yaml_scalar import content, decode, safe_plain, write_scalar
 from appliance.migrations.dialects.yaml_tree import tree_of
 from appliance.migrations.operations import Add, CannotEditError
@@ -101,7 +101,7 @@ class ArgList:
         old = self.items[first : last + 1]
         found: list[Edit] = []
         for comment in wish.comments:
-            found += remark(self.layer, old[0].node.start_mark.index, comment.text)
+            found += remark_member(self.layer, old[0].parent, old[0].node, comment.text)
         flag = flag_only(wish)
         if wish.removed:
             self._gone(changes, old)

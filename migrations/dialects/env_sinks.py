@@ -9,8 +9,8 @@ from appliance.migrations.canonical import UNKNOWN, Edit, Form, Kind, OptionSite
 from appliance.migrations.dialects.inside import rename_key
 from appliance.migrations.dialects.layers import Layer, cut, part, replaced, span
 from appliance.migrations.dialects.wishes import Handle, Wish, written
-from appliance.migrations.dialects.yaml_edit import Changes, Member, element, members, remark
-from appliance.migrations.dialects.yaml_scalar import content, decode, safe_plain, write_scalar
+from appliance.migrations.dialects.yaml_edit import Changes, Member, element, members, remark_member
+from appliance.migrations.dialects.yaml_scalar import content, decode, plain_value, safe_plain, write_scalar
 from appliance.migrations.dialects.yaml_tree import get
 from appliance.migrations.operations import Add, CannotEditError, NewValue, Operation, Raw
 from appliance.migrations.values import templated, to_text
@@ -20,6 +20,8 @@ def _site(layer: Layer, member: Member, name: Node, value: Node | None, handle: 
     named, inlay = decode(layer, name), decode(layer, value) if value is not None else None
     if named is None or not named.text or templated(named.text):
         return None
+    if inlay is not None and isinstance(value, ScalarNode) and not value.style and plain_value(inlay.text) is None:
+        inlay = None
     text = inlay.text if inlay else None
     known: Value = UNKNOWN if text is None or templated(text) else text
     return OptionSite(
@@ -49,6 +51,8 @@ def set_text(layer: Layer, node: Node, text: str, flow: bool) -> list[Edit]:
     inlay = decode(layer, node)
     if inlay is None or not isinstance(node, ScalarNode):
         return []
+    if node.start_mark.index == node.end_mark.index:
+        return [layer.edit(node.end_mark.index, node.end_mark.index, f" {write_scalar(text, '"', flow)}")]
     if inlay.text == text or node.style or safe_plain(text, flow):
         return replaced(inlay, 0, len(inlay.text), text)
     start = content(layer, node)
@@ -77,7 +81,7 @@ class EnvMap:
         for wish in wishes:
             member: Member = wish.place
             for comment in wish.comments:
-                found += remark(self.layer, member.first.start_mark.index, comment.text)
+                found += remark_member(self.layer, self.node, member.first, comment.text)
             if wish.removed:
                 changes.gone.add(member.index)
             elif wish.rewrite:
@@ -136,7 +140,7 @@ class EnvList:
         for wish in wishes:
             member: Member = wish.place
             for comment in wish.comments:
-                found += remark(self.layer, member.first.start_mark.index, comment.text)
+                found += remark_member(self.layer, self.node, member.first, comment.text)
             if wish.removed:
                 changes.gone.add(member.index)
             elif wish.rewrite:
@@ -185,7 +189,7 @@ class EnvPairs:
         for wish in wishes:
             member: Member = wish.place
             for comment in wish.comments:
-                found += remark(self.layer, member.first.start_mark.index, comment.text)
+                found += remark_member(self.layer, self.node, member.first, comment.text)
             if wish.removed:
                 changes.gone.add(member.index)
             elif wish.rewrite:

@@ -22,7 +22,7 @@ from appliance.migrations.dialects.yaml_edit import (
     flow_text,
     json_like,
     members,
-    remark,
+    remark_member,
 )
 from appliance.migrations.dialects.yaml_scalar import content, decode, value_of, write_scalar
 from appliance.migrations.operations import Add, CannotEditError, Keep, NewValue, Operation, Rewrite
@@ -163,7 +163,7 @@ class OptionKeys:
         member: Member = wish.place
         found: list[Edit] = []
         for comment in wish.comments:
-            found += remark(self.layer, member.first.start_mark.index, comment.text)
+            found += remark_member(self.layer, self.node, member.first, comment.text)
         if wish.removed:
             changes.gone.add(member.index)
         elif wish.rewrite:

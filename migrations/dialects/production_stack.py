@@ -13,7 +13,7 @@ from appliance.migrations.dialects.serving import image_hint
 from appliance.migrations.dialects.wishes import Homes
 from appliance.migrations.dialects.yaml_dialect import YamlDialect
 from appliance.migrations.dialects.yaml_scalar import decode
-from appliance.migrations.dialects.yaml_tree import Tree, get, items, text_of
+from appliance.migrations.dialects.yaml_tree import Tree, entries, get, items, text_of
 from appliance.migrations.values import as_bool
 
 # Keys of the chart's own; v0 and v1 choose a generation of the engine through VLLM_USE_V1.
@@ -79,7 +79,7 @@ def _generation(site: OptionSite) -> OptionSite:
 def _secrets(reader: Reader, node: Node | None) -> list[OptionSite]:
     if not isinstance(node, MappingNode):
         return []
-    others = frozenset(key.value for key, value in node.value if key.value not in _SECRETS or not text_of(value))
+    others = frozenset(key.value for key, value in entries(node) if key.value not in _SECRETS or not text_of(value))
     return OptionKeys(reader.layer, node, Flavor.CHART, others, _SECRETS).sites(reader.borrowed(node))
 
 

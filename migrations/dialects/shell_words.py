@@ -97,10 +97,9 @@ def _word(text: str, at: int) -> ShellWord:
             break
         if character == "'":
             close = text.find("'", at + 1)
-            close = len(text.rstrip("\r\n")) if close < 0 else close
-            close = max(close, at + 1)
-            word.take(text[at + 1 : close], at + 1, close, "'")
-            at = close + 1
+            stop = close if close >= 0 else max(at + 1, len(text.rstrip("\r\n")))
+            word.take(text[at + 1 : stop], at + 1, stop, "'")
+            at = stop + 1 if close >= 0 else stop
         elif character == '"':
             at = _double(text, at + 1, word)
         elif character == "\\":

@@ -1,5 +1,6 @@
 """The operations on one deployment sorted by the site that they are about."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -19,6 +20,8 @@ from appliance.migrations.operations import (
     Rewrite,
 )
 from appliance.migrations.values import to_text
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 
 
 @dataclass
@@ -94,7 +97,11 @@ def edits_of(deployment: Deployment, operations: Sequence[Operation]) -> list[Ed
     for key in dict.fromkeys([*by_sink, *homeless]):
         sink = (by_sink.get(key) or homeless[key])[0]
         mine = by_sink[key][1] if key in by_sink else []
-        found += sink.edits(mine, homeless[key][1] if key in homeless else [])
+        adds = homeless[key][1] if key in homeless else []
+        made = sink.edits(mine, adds)
+        if any(_CONTROL.search(edit.replacement) for edit in made):
+            raise CannotEditError(mine[0].operation if mine else adds[0], "a value holds control characters")
+        found += made
     return sorted(dict.fromkeys(found), key=_rank)
 
 

@@ -248,12 +248,18 @@ def _joined(lines: Iterable[str]) -> str:
     return "\n".join(lines)
 
 
+def remark_member(layer: Layer, parent: Parent, node: Node, text: str) -> list[Edit]:
+    """Above the member; in flow style, above the line where the collection begins."""
+    return remark(layer, parent.start_mark.index if parent.flow_style else node.start_mark.index, text)
+
+
 def remark(layer: Layer, at: int, text: str) -> list[Edit]:
     """A comment line above the line of `at`, unless it stands there already; JSON has no comments."""
     if _JSON.match(layer.text):
         return []
     # A template engine would look into the remark too.
     line = "# " + re.sub(r"\{(?=[{%#])", "{ ", " ".join(text.split()))
+    line = "".join(character if character.isprintable() else "?" for character in line)
     start = line_start(layer.text, at)
     above = start
     while above:
@@ -297,5 +303,5 @@ def json_like(layer: Layer, node: Node) -> bool:
     if not getattr(node, "flow_style", False):
         return False
     if isinstance(node, MappingNode) and node.value:
-        return bool(node.value[0][0].style == '"')
+        return getattr(node.value[0][0], "style", None) == '"'
     return isinstance(layer, Inlay)
