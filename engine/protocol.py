@@ -120,12 +120,17 @@ class Ready(msgspec.Struct, frozen=True, tag="ready", kw_only=True):
     vocab_size: int
     max_context: int
     max_sequences: int
-    kv_tokens: int
-    """Tokens the KV pool holds."""
+    block_tokens: int
+    num_blocks: int
     kv_dtype: str
     weights_fingerprint: str
     boot_stages: list[tuple[str, float]]
     """(name, seconds) in order."""
+
+    @property
+    def kv_tokens(self) -> int:
+        """Tokens the KV pool holds."""
+        return self.num_blocks * self.block_tokens
 
 
 class Stats(msgspec.Struct, frozen=True, tag="stats", kw_only=True):

@@ -179,17 +179,21 @@ class _EngineNumbers(Collector):
         yield self._count("prefix_cache_queries", "Prompt tokens looked up.", stats.prefix_queries if stats else 0)
         yield self._count("prefix_cache_hits", "Prompt tokens found.", stats.prefix_hits if stats else 0)
         yield self._count("num_preemptions", "Preemptions.", stats.preemptions if stats else 0)
-        yield GaugeMetricFamily("appliance_engine_up", "1 while the engine serves.", value=1 if ready else 0)
-        yield GaugeMetricFamily(
-            "appliance_queue_requests", "Unfinished requests, of limits.queue.requests.", value=self._admission.requests
-        )
-        yield GaugeMetricFamily(
-            "appliance_queue_tokens",
-            "Prompt tokens not yet prefilled, of limits.queue.tokens.",
-            value=self._admission.tokens,
-        )
+        for name, text, value in (
+            ("engine_up", "1 while the engine serves.", 1 if ready else 0),
+            ("engine_slots", "Requests that can run at once.", ready.max_sequences if ready else 0),
+            ("engine_free_slots", "Places for requests that nobody has.", stats.free_slots if stats else 0),
+            ("engine_blocks", "Blocks of the KV cache.", ready.num_blocks if ready else 0),
+            ("engine_free_blocks", "Blocks that no request holds, cached ones too.", stats.free_blocks if stats else 0),
+            ("engine_cached_blocks", "Blocks that a later prompt may find.", stats.cached_blocks if stats else 0),
+            ("queue_requests", "Unfinished requests, of limits.queue.requests.", self._admission.requests),
+            ("queue_tokens", "Prompt tokens not yet prefilled, of limits.queue.tokens.", self._admission.tokens),
+        ):
+            yield GaugeMetricFamily(f"appliance_{name}", text, value=value)
         if ready:
             facts = {
+                "block_size": str(ready.block_tokens),
+                "num_gpu_blocks": str(ready.num_blocks),
                 "cache_dtype": ready.kv_dtype,
                 "kv_tokens": str(ready.kv_tokens),
                 "max_sequences": str(ready.max_sequences),

@@ -136,7 +136,8 @@ class FakeEngine:
             vocab_size=self.options.vocab,
             max_context=self.options.context,
             max_sequences=self.options.slots,
-            kv_tokens=4096,
+            block_tokens=16,
+            num_blocks=256,
             kv_dtype="bfloat16",
             weights_fingerprint="0123456789abcdef",
             boot_stages=[("load", 0.1)],
@@ -154,7 +155,7 @@ class FakeEngine:
             generation_tokens=self.journal["tokens"],
             steps=self.journal["steps"],
             free_blocks=100,
-            cached_blocks=0,
+            cached_blocks=7,
             free_slots=self.options.slots,
         )
 

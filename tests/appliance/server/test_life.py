@@ -215,7 +215,10 @@ def test_metrics_have_the_names_that_dashboards_look_for(server: Any) -> None:
     for name in ("prefix_cache_queries", "prefix_cache_hits", "num_preemptions", "prompt_tokens_cached"):
         assert (f"vllm:{name}_total",) in after
     assert server.until(lambda: numbers(server)["vllm:iteration_tokens_total_count",] > 0, "steps were seen")
-    assert any(key[0] == "vllm:cache_config_info" and "bfloat16" in key for key in after)
+    (info,) = [key for key in after if key[0] == "vllm:cache_config_info"]
+    assert {"16", "256", "bfloat16", "4096"} <= set(info)
+    for name, value in (("slots", 32), ("free_slots", 32), ("blocks", 256), ("free_blocks", 100), ("cached_blocks", 7)):
+        assert after[f"appliance_engine_{name}",] == value
     assert after["appliance_config_last_reload_successful",] == 1
     assert after["appliance_engine_up",] == 1
 
