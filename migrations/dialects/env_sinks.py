@@ -52,7 +52,8 @@ def set_text(layer: Layer, node: Node, text: str, flow: bool) -> list[Edit]:
     if inlay is None or not isinstance(node, ScalarNode):
         return []
     if node.start_mark.index == node.end_mark.index:
-        return [layer.edit(node.end_mark.index, node.end_mark.index, f" {write_scalar(text, '"', flow)}")]
+        quoted = write_scalar(text, '"', flow)
+        return [layer.edit(node.end_mark.index, node.end_mark.index, f" {quoted}")]
     if inlay.text == text or node.style or safe_plain(text, flow):
         return replaced(inlay, 0, len(inlay.text), text)
     start = content(layer, node)
