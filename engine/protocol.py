@@ -133,6 +133,10 @@ class Ready(msgspec.Struct, frozen=True, tag="ready", kw_only=True):
         return self.num_blocks * self.block_tokens
 
 
+STEP_TOKEN_BOUNDS = (1, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384)
+"""Upper ends, inclusive, of the ranges that `Stats.step_sizes` counts; a last range lies above them."""
+
+
 class Stats(msgspec.Struct, frozen=True, tag="stats", kw_only=True):
     """Counters since boot and gauges now; sent to every server at most every 250 ms while they change."""
 
@@ -149,6 +153,10 @@ class Stats(msgspec.Struct, frozen=True, tag="stats", kw_only=True):
     """Prompt tokens computed (hits not counted)."""
     generation_tokens: int
     steps: int
+    step_sizes: list[int]
+    """How many of the steps computed so many tokens: one count for each of STEP_TOKEN_BOUNDS, one for more."""
+    step_tokens: int
+    """Tokens of all steps together: prompt tokens, decodes, and what preemption made compute again."""
     free_blocks: int
     cached_blocks: int
     free_slots: int

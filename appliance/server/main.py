@@ -29,7 +29,7 @@ def make_context(config: ServerConfig) -> Context:
     admission = Admission(config.queue_requests, config.queue_tokens)
     metrics = Metrics(config)
     metrics.watch(lambda: engine.stats, lambda: engine.ready, admission)
-    pulse = Pulse(engine, admission, metrics)
+    pulse = Pulse(engine, admission)
     return Context(config, engine, tokenizer, admission, metrics, pulse, Readiness())
 
 

@@ -1,12 +1,13 @@
 """Prometheus numbers under the names that vLLM dashboards and autoscalers scrape, and the appliance's own."""
 
 from collections.abc import Callable, Iterable
+from itertools import accumulate
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics, generate_latest
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from appliance.engine.protocol import Ready, Stats
+from appliance.engine.protocol import STEP_TOKEN_BOUNDS, Ready, Stats
 from appliance.server.admission import Admission
 from appliance.server.config import ServerConfig
 
@@ -82,7 +83,6 @@ _TOKENS = (
     500_000,
     1_000_000,
 )
-_STEP_TOKENS = (1, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384)
 _COUNTS = (1, 2, 5, 10, 20)
 
 
@@ -120,7 +120,6 @@ class Metrics:
         self.params_n = self._histogram("request_params_n", "n of a request.", _COUNTS)
         self.params_max_tokens = self._histogram("request_params_max_tokens", "max_tokens of a request.", _TOKENS)
         self.preemptions = self._histogram("request_num_preemptions", "Times a request was preempted.", (0, *_COUNTS))
-        self.step_tokens = self._histogram("iteration_tokens_total", "Tokens of one engine step.", _STEP_TOKENS)
         self.reload_successful = self._appliance_gauge(
             "config_last_reload_successful", "1 when the last profile was taken."
         )
@@ -179,6 +178,7 @@ class _EngineNumbers(Collector):
         yield self._count("prefix_cache_queries", "Prompt tokens looked up.", stats.prefix_queries if stats else 0)
         yield self._count("prefix_cache_hits", "Prompt tokens found.", stats.prefix_hits if stats else 0)
         yield self._count("num_preemptions", "Preemptions.", stats.preemptions if stats else 0)
+        yield self._steps(stats)
         for name, text, value in (
             ("engine_up", "1 while the engine serves.", 1 if ready else 0),
             ("engine_slots", "Requests that can run at once.", ready.max_sequences if ready else 0),
@@ -208,6 +208,15 @@ class _EngineNumbers(Collector):
         for reason, count in self._admission.rejections.items():
             rejections.add_metric([self._labels["model_name"], reason], count)
         yield rejections
+
+    def _steps(self, stats: Stats | None) -> Metric:
+        sizes = stats.step_sizes if stats else [0] * (len(STEP_TOKEN_BOUNDS) + 1)
+        bounds = [*(str(float(bound)) for bound in STEP_TOKEN_BOUNDS), "+Inf"]
+        labels = list(self._labels)
+        family = HistogramMetricFamily("vllm:iteration_tokens_total", "Tokens computed by one step.", labels=labels)
+        buckets = list(zip(bounds, accumulate(sizes), strict=True))
+        family.add_metric(list(self._labels.values()), buckets, stats.step_tokens if stats else 0)
+        return family
 
     def _gauge(self, name: str, text: str, value: float) -> Metric:
         family = GaugeMetricFamily(f"vllm:{name}", text, labels=list(self._labels))

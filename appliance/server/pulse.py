@@ -1,4 +1,4 @@
-"""Watches that the engine's steps move while requests wait, and fills the tokens-per-step histogram."""
+"""Watches that the engine's steps move while requests wait."""
 
 import asyncio
 import time
@@ -6,20 +6,16 @@ import time
 from appliance.engine.client import EngineClient
 from appliance.engine.protocol import Stats
 from appliance.server.admission import Admission
-from appliance.server.metrics import Metrics
 
 POLL_SECONDS = 0.1
 STALL_SECONDS = 120.0
 """No step has ended for this long although requests wait: the engine hangs. A saturated engine still ends steps."""
-STEPS_OBSERVED = 1000
-"""Most steps of one report that enter the histogram."""
 
 
 class Pulse:
-    def __init__(self, engine: EngineClient, admission: Admission, metrics: Metrics) -> None:
+    def __init__(self, engine: EngineClient, admission: Admission) -> None:
         self._engine = engine
         self._admission = admission
-        self._metrics = metrics
         self._seen: Stats | None = None
         self._moved = time.monotonic()
         self._was_up = False
@@ -44,16 +40,7 @@ class Pulse:
 
     def look(self) -> None:
         stats, before = self._engine.stats, self._seen
-        if stats is not before:
-            self._seen = stats
-            if stats and before and stats.steps > before.steps:
-                self._observe(stats, before)
+        self._seen = stats
         steps_moved = stats is not None and (before is None or stats.steps != before.steps)
         if steps_moved or not self._admission.requests or self._engine.ready is None:
             self._moved = time.monotonic()
-
-    def _observe(self, stats: Stats, before: Stats) -> None:
-        steps = stats.steps - before.steps
-        tokens = stats.prompt_tokens + stats.generation_tokens - before.prompt_tokens - before.generation_tokens
-        for _ in range(min(steps, STEPS_OBSERVED)):
-            self._metrics.step_tokens.observe(max(0, tokens) / steps)

@@ -3,6 +3,7 @@
 import logging
 import secrets
 import time
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 
@@ -12,7 +13,7 @@ from appliance.engine.core.postprocess import advance
 from appliance.engine.core.request import RequestState
 from appliance.engine.core.scheduler import Plan, Scheduler
 from appliance.engine.core.types import Runner, ScheduledRequest, SlotStart
-from appliance.engine.protocol import Request, Stats, Update
+from appliance.engine.protocol import STEP_TOKEN_BOUNDS, Request, Stats, Update
 
 logger = logging.getLogger(__name__)
 
@@ -51,6 +52,8 @@ class Engine:
         self._arrivals = 0
         self._failed_steps = 0
         self._steps = 0
+        self._step_sizes = [0] * (len(STEP_TOKEN_BOUNDS) + 1)
+        self._step_tokens = 0
         self._prompt_tokens = 0
         self._generation_tokens = 0
 
@@ -102,7 +105,10 @@ class Engine:
         except Exception as error:
             return self._fail(states, error)
         self._failed_steps = 0
+        tokens = sum(plan.values())
         self._steps += 1
+        self._step_sizes[bisect_left(STEP_TOKEN_BOUNDS, tokens)] += 1
+        self._step_tokens += tokens
         assert [output.slot for output in outputs] == [share.slot for share in scheduled], "outputs out of order"
         updates: Updates = defaultdict(list)
         now = self._clock()
@@ -133,6 +139,8 @@ class Engine:
             prompt_tokens=self._prompt_tokens,
             generation_tokens=self._generation_tokens,
             steps=self._steps,
+            step_sizes=self._step_sizes.copy(),
+            step_tokens=self._step_tokens,
             free_blocks=blocks.num_free,
             cached_blocks=scheduler.kv.num_cached_blocks,
             free_slots=len(scheduler.free_slots),

@@ -16,6 +16,7 @@ import zmq
 
 from appliance.engine.protocol import (
     ENCODER,
+    STEP_TOKEN_BOUNDS,
     TO_ENGINE,
     Abort,
     Hello,
@@ -154,6 +155,8 @@ class FakeEngine:
             prompt_tokens=0,
             generation_tokens=self.journal["tokens"],
             steps=self.journal["steps"],
+            step_sizes=[0, self.journal["steps"], 1, *[0] * (len(STEP_TOKEN_BOUNDS) - 2)],
+            step_tokens=self.journal["tokens"],
             free_blocks=100,
             cached_blocks=7,
             free_slots=self.options.slots,

@@ -214,7 +214,13 @@ def test_metrics_have_the_names_that_dashboards_look_for(server: Any) -> None:
         assert (f"vllm:{name}",) in after
     for name in ("prefix_cache_queries", "prefix_cache_hits", "num_preemptions", "prompt_tokens_cached"):
         assert (f"vllm:{name}_total",) in after
-    assert server.until(lambda: numbers(server)["vllm:iteration_tokens_total_count",] > 0, "steps were seen")
+    steps = server.until(
+        lambda: (now := numbers(server))["vllm:iteration_tokens_total_sum",] and now, "steps were told"
+    )
+    name = "vllm:iteration_tokens_total"
+    assert steps[f"{name}_bucket", "1.0"] == 0 < steps[f"{name}_bucket", "8.0"]
+    assert steps[f"{name}_bucket", "16.0"] == steps[f"{name}_bucket", "+Inf"] == steps[f"{name}_count",]
+    assert steps[f"{name}_count",] == steps[f"{name}_bucket", "8.0"] + 1
     (info,) = [key for key in after if key[0] == "vllm:cache_config_info"]
     assert {"16", "256", "bfloat16", "4096"} <= set(info)
     for name, value in (("slots", 32), ("free_slots", 32), ("blocks", 256), ("free_blocks", 100), ("cached_blocks", 7)):

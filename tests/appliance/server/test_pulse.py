@@ -9,8 +9,6 @@ import pytest
 from appliance.engine.protocol import Stats
 from appliance.server import pulse
 from appliance.server.admission import Admission
-from appliance.server.config import ServerConfig
-from appliance.server.metrics import Metrics
 
 STATS = Stats(
     running=1,
@@ -22,6 +20,8 @@ STATS = Stats(
     prompt_tokens=0,
     generation_tokens=0,
     steps=1,
+    step_sizes=[],
+    step_tokens=1,
     free_blocks=0,
     cached_blocks=0,
     free_slots=0,
@@ -39,9 +39,8 @@ class EngineDouble:
 def watched(monkeypatch: pytest.MonkeyPatch) -> tuple[pulse.Pulse, EngineDouble, list[float], Admission]:
     clock = [0.0]
     monkeypatch.setattr(pulse.time, "monotonic", lambda: clock[0])
-    config = ServerConfig("ipc://x", "m", ("m",), 16, "test", "0.32", {})
     engine, admission = EngineDouble(object(), STATS), Admission(10, None)
-    return pulse.Pulse(engine, admission, Metrics(config)), engine, clock, admission  # type: ignore[arg-type]
+    return pulse.Pulse(engine, admission), engine, clock, admission  # type: ignore[arg-type]
 
 
 def test_steps_that_stand_still_under_load_are_a_hang(watched: Any) -> None:

@@ -102,6 +102,7 @@ class Traffic(RuleBasedStateMachine):
         assert stats.free_blocks == self.bench.config.num_blocks
         assert stats.free_slots == self.bench.config.max_sequences
         assert not self.bench.runner.slots
+        assert sum(stats.step_sizes) == stats.steps and stats.step_tokens == self.bench.runner.tokens_computed
         for name, (prompt, tokens) in self.wanted.items():
             last = self.bench.last(name)
             got = self.bench.tokens(name)

@@ -281,6 +281,8 @@ def test_times_and_counters_stand_on_the_first_update() -> None:
     assert second.scheduled_at == 0
     stats = bench.engine.stats()
     assert (stats.prompt_tokens, stats.generation_tokens, stats.steps) == (9, 3, 3)
+    # 9 prompt tokens in the range up to 16, then one token a step
+    assert (stats.step_sizes[:4], sum(stats.step_sizes), stats.step_tokens) == ([2, 0, 1, 0], 3, 11)
 
 
 def test_several_tokens_a_step_stop_inside_the_list() -> None:
