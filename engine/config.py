@@ -1,6 +1,7 @@
-"""What the engine process is told at start. Plain values only: it never sees a profile, and importing this needs no torch."""
+"""What the engine process is told at start. Plain values only: it never sees a profile, and this needs no torch."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,8 @@ class EngineConfig:
     """CPU threads for tensor work; 0 = what torch chooses."""
     device: str = "cpu"
     generation: int = 1
+    log_level: str = "info"
+    log_format: Literal["text", "json"] = "text"
 
     def __post_init__(self) -> None:
         assert self.block_tokens > 0 and self.num_blocks > 0 and self.max_sequences > 0

@@ -17,6 +17,7 @@ from collections.abc import Callable
 import msgspec
 import zmq
 
+from appliance.engine import logs
 from appliance.engine.checkpoint.config import ModelConfig
 from appliance.engine.checkpoint.errors import CheckpointError
 from appliance.engine.config import EngineConfig
@@ -25,7 +26,7 @@ from appliance.engine.core.types import Runner
 from appliance.engine.protocol import Ready, Request, SamplingParams
 from appliance.engine.worker import Worker
 
-logger = logging.getLogger(__name__)
+logger = logging.getLogger("appliance.engine")
 
 EndStage = Callable[[str], None]
 Build = Callable[[EngineConfig, EndStage], tuple[Runner, ModelConfig, str]]
@@ -55,11 +56,12 @@ class Stages:
 
 def main(build: Build | None = None) -> int:
     """`build` stands in for the real one, which imports torch."""
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s engine %(message)s", stream=sys.stderr)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_die_with, args=(os.getppid(),), daemon=True).start()
     try:
-        worker = boot(read_config(sys.stdin.buffer.readline()), build)
+        config = read_config(sys.stdin.buffer.readline())
+        logs.configure(config.log_level, config.log_format)
+        worker = boot(config, build)
     except (BootError, CheckpointError) as error:
         _print({"error": str(error)})
         return 2

@@ -99,6 +99,8 @@ def make_plan(
         threads=machine.cores if machine.platform == "cpu" else 0,
         device={"rocm": "cuda"}.get(machine.platform, machine.platform),
         generation=generation,
+        log_level=profile.observability.log_level,
+        log_format=profile.observability.log_format,
     )
     return Plan(
         name=profile.name,

@@ -9,9 +9,10 @@ import sys
 
 import msgspec
 
+from appliance.engine import logs
 from appliance.engine.client import EngineClient
 from appliance.engine.tokenizer import TokenizerError, load
-from appliance.server import auth, logs
+from appliance.server import auth
 from appliance.server.admission import Admission
 from appliance.server.app import build_app
 from appliance.server.config import ServerConfig

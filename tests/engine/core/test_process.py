@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import IO
 
 import fake_engine_main
 import psutil
@@ -30,11 +31,16 @@ SUPPORT = SCRIPT.parent
 class Process:
     """One engine child; its boot lines are in `lines`."""
 
-    def __init__(self, line: str, **variables: str) -> None:
+    def __init__(self, line: str, stderr: int | IO[bytes] | None = None, **variables: str) -> None:
         env = environment() | variables
         env["PYTHONPATH"] = os.pathsep.join([str(SUPPORT), str(SUPPORT.parent.parent), env.get("PYTHONPATH", "")])
         self.child = subprocess.Popen(
-            [sys.executable, "-P", str(SCRIPT)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=env, text=True
+            [sys.executable, "-P", str(SCRIPT)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+            env=env,
+            text=True,
         )
         assert self.child.stdin and self.child.stdout
         self.child.stdin.write(line + "\n")
@@ -69,10 +75,10 @@ def address(tmp_path: Path) -> str:
 def start(address: str) -> Iterator[Start]:
     started: list[Process] = []
 
-    def boot(step_seconds: float = 0.0, build: str = "", **options: object) -> Process:
+    def boot(step_seconds: float = 0.0, build: str = "", stderr: IO[bytes] | None = None, **options: object) -> Process:
         config = engine_config(**{"address": address, "num_blocks": 256, **options})
         line = json.dumps(dataclasses.asdict(config))
-        started.append(Process(line, FAKE_STEP_SECONDS=str(step_seconds), FAKE_BUILD=build))
+        started.append(Process(line, stderr, FAKE_STEP_SECONDS=str(step_seconds), FAKE_BUILD=build))
         return started[-1]
 
     yield boot
@@ -283,6 +289,36 @@ def test_a_step_that_raises_ends_its_requests_only(start: Start, address: str) -
     asyncio.run(scenario())
     assert process.child.wait(10) == 1
     process.close()
+
+
+@pytest.mark.parametrize(("level", "form"), [("info", "json"), ("error", "json"), ("info", "text")])
+def test_logs_have_the_level_and_form_of_the_profile(
+    start: Start, address: str, tmp_path: Path, level: str, form: str
+) -> None:
+    log = tmp_path / "log"
+    with log.open("wb") as file:
+        process = start(stderr=file, log_level=level, log_format=form)
+
+    async def scenario() -> None:
+        for _ in range(2):
+            async with EngineClient(address) as client:
+                await client.wait_ready(10)
+                if not log.stat().st_size:
+                    async with client.generate([ask("bad", [*fake_engine_main.POISON, 1])]) as updates:
+                        assert [update.finish_reason async for update in updates] == ["error"]
+        async with EngineClient(address) as client:
+            await until(lambda: level == "error" or "is gone" in log.read_text())
+
+    asyncio.run(scenario())
+    process.end()
+    lines = log.read_text().splitlines()
+    if form == "text":
+        assert any(" ERROR " in line and "step failed" in line for line in lines)
+        return
+    records = [json.loads(line) for line in lines]
+    (failed,) = [record for record in records if record["level"] == "error"]
+    assert failed["message"].startswith("step failed") and "poisoned prompt" in failed["exception"]
+    assert ({record["level"] for record in records} == {"error"}) == (level == "error")
 
 
 @pytest.mark.parametrize("by", ["SIGTERM", "Drain"])

@@ -1,4 +1,7 @@
-"""Log lines on standard error: text for people, JSON for collectors. Prompts, answers and keys never enter a record."""
+"""Log lines of engine and server on standard error: text for people, JSON for collectors.
+
+Prompts, answers and keys never enter a record.
+"""
 
 import logging
 import sys
@@ -31,7 +34,9 @@ class JsonLines(logging.Formatter):
 
 
 def configure(level: str, form: str) -> None:
+    """`level` debug | info | warning | error, `form` text | json. Libraries are heard from warnings on."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines() if form == "json" else TextLines())
     logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
+    logging.captureWarnings(True)
     logging.getLogger("appliance").setLevel(level.upper())
