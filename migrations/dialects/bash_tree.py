@@ -96,8 +96,9 @@ class Script:
     top: Block = field(default_factory=lambda: Block(top=True))
 
 
-def read_script(layer: Layer) -> Script:
-    return _Reader(layer).read()
+def read_script(layer: Layer, every: bool = False) -> Script:
+    """every: keep commands that have nothing to do with the engine too."""
+    return _Reader(layer, every).read()
 
 
 def masked(text: str) -> str:
@@ -106,8 +107,9 @@ def masked(text: str) -> str:
 
 
 class _Reader:
-    def __init__(self, layer: Layer) -> None:
+    def __init__(self, layer: Layer, every: bool) -> None:
         self.text = layer.text
+        self._every = every
         self.script = Script(layer)
         self._tree = Tree("tree_sitter_bash", self.text, masked(self.text))
         self.span = self._tree.span
@@ -119,9 +121,13 @@ class _Reader:
 
     def _walk(self, root: Any, outer: Statement) -> None:
         stack: list[tuple[Any, Statement]] = [(root, outer)]
+        seen: set[int] = set()
         while stack:
             node, statement = stack.pop()
             kind = node.type
+            if node.id in seen:
+                continue
+            seen.add(node.id)
             if node.is_missing or kind == "ERROR":
                 self.script.errors.append(self.span(node))
             if kind in _BLOCKS or kind == "ERROR":
@@ -143,18 +149,21 @@ class _Reader:
     def _body(self, node: Any, outer: Statement) -> Iterator[tuple[Any, Statement]]:
         block = self.script.top if node.type == "program" else Block()
         counting = node.type not in ("if_statement", "elif_clause", "case_statement", "function_definition")
-        remark, line = outer.remark, -1
+        remark, reached = outer.remark, outer.start
+        begin = outer.remark.offset if outer.block.top and not outer.start else -1
         for child in node.children:
             if child.type == "then":
                 counting = True
             if not child.is_named or child.type == "comment":
                 continue
             start, end = self.span(child)
-            begin = self.text.rfind("\n", 0, start) + 1
-            indent = self.text[begin:start]
-            if not indent.strip() and not (begin <= line):
-                remark = Remark(self.script.layer, begin, indent)
-            line = end if end > line else line
+            broken = self.text.rfind("\n", reached, start)
+            if broken >= 0 or begin == 0:
+                line = broken + 1 if broken >= 0 else 0
+                indent = self.text[line:start]
+                if not indent.strip():
+                    remark = Remark(self.script.layer, line, indent)
+            reached, begin = end, -1
             if counting and child.type not in ("elif_clause", "else_clause"):
                 block.statements += 1
             yield child, Statement(start, end, remark, block)
@@ -195,7 +204,7 @@ class _Reader:
 
     def _command(self, node: Any, extra: list[Piece], statement: Statement) -> None:
         raw = self.text[slice(*self.span(node))]
-        if not _INTEREST.search(raw):
+        if not self._every and not _INTEREST.search(raw):
             return
         pieces: list[Piece] = []
         count = 0

@@ -7,7 +7,6 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from json.decoder import scanstring
 from pathlib import PurePath
 
 from appliance.migrations.canonical import Deployment, Edit, Entrypoint, OptionSite, ReleaseHint
@@ -33,6 +32,7 @@ from appliance.migrations.dialects.shell_reader import ShellReader
 from appliance.migrations.dialects.words_reader import Draft, Home, WordsReader, engine_variable, env_site
 from appliance.migrations.operations import Operation
 
+_DECODER = json.JSONDecoder(strict=False)
 _INSTRUCTION = re.compile(r"[ \t]*([A-Za-z]+)[ \t]+(?:\\\r?\n[ \t]*)*")
 _HEREDOC = re.compile(r"<<-?[\"']?(\w+)[\"']?")
 _FROM = re.compile(r"[ \t]*FROM[ \t]+(?:--\S+[ \t]+)*(\S+)", re.IGNORECASE)
@@ -99,7 +99,8 @@ class _File(WordsReader):
         if not pieces:
             return
         if "=" in pieces[0].text:
-            keyword = Piece(0, body - line.start, text[: body - line.start])
+            name = text[: body - line.start].rstrip("\\\r\n\t ")
+            keyword = Piece(0, len(name), name)
             words = WordList(inlay, [keyword, *pieces], DOCKER, 0, len(text))
             words.statement = statement(self.layer, line.start, line.end)
             words.remark = words.statement.remark
@@ -183,7 +184,7 @@ class _File(WordsReader):
         pieces = []
         at = text.find('"')
         while at >= 0:
-            value, end = scanstring(text, at + 1, False)
+            value, end = _DECODER.raw_decode(text, at)
             pieces.append(_json_piece(text, at, end, value, body))
             at = text.find('"', end)
         stop = body + text.rindex("]")
@@ -208,13 +209,17 @@ def _json_piece(text: str, start: int, end: int, value: str, shift: int) -> Piec
 def _instructions(text: str) -> list[Logical]:
     """Instructions with their continuations and here-documents."""
     found: list[Logical] = []
+    unclosed: set[str] = set()
     skip = 0
     for line in logical_lines(text):
         if line.start < skip or text[line.start : line.end].lstrip()[:1] in ("#", ""):
             continue
         here = _HEREDOC.search(text, line.start, line.end)
         if here and re.match(r"\s*(?:RUN|COPY|ADD)\b", text[line.start : line.end], re.IGNORECASE):
-            close = re.compile(rf"^[ \t]*{here[1]}\r?$", re.MULTILINE).search(text, line.end)
+            close = None
+            if here[1] not in unclosed:
+                close = re.compile(rf"^[ \t]*{here[1]}\r?$", re.MULTILINE).search(text, line.end)
+                unclosed |= set() if close else {here[1]}
             skip = close.end() if close else 0
             found.append(Logical(line.start, close.end() if close else line.end))
         else:

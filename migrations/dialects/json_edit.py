@@ -4,18 +4,17 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from json.decoder import scanstring
 from typing import Any
 
 from appliance.migrations.canonical import Edit, Path
 from appliance.migrations.dialects.layers import Layer
-from appliance.migrations.dialects.pieces import Piece, WordList, runs
+from appliance.migrations.dialects.pieces import Piece, WordList
 from appliance.migrations.dialects.quoting import JSON_LIST, CannotWriteError
 from appliance.migrations.operations import Insert, Keep, Raw, Remove, Rewrite
 
 _BLANK = re.compile(r"[ \t\r\n]*")
 _SUFFIX = re.compile(r"[kKmMgGtT]?")
-_DECODER = json.JSONDecoder()
+_DECODER = json.JSONDecoder(strict=False)
 
 JsonOperation = Remove | Rewrite | Insert
 
@@ -66,7 +65,7 @@ def _object(text: str, at: int) -> tuple[_Object, int]:
         begin = at
         if text[at] != '"':
             raise ValueError(at)
-        key, key_end = scanstring(text, at + 1, True)
+        key, key_end = _DECODER.raw_decode(text, at)
         at = _skip(text, key_end)
         if text[at] != ":":
             raise ValueError(at)
@@ -128,7 +127,7 @@ def _close(layer: Layer, found: _Object, edits: list[Edit]) -> None:
             _close(layer, member.inside, edits)
     pieces = [Piece(m.key[0], m.value[1], "") for m in found.members.values()]
     members = WordList(layer, pieces, JSON_LIST, found.start + 1, found.end - 1)
-    for first, last in runs(found.removed):
+    for first, last in members.runs(found.removed):
         edits.append(layer.edit(*members.removal(first, last), ""))
     if not found.added:
         return

@@ -10,7 +10,7 @@ from appliance.migrations.dialects.serving import engine_image, engine_options, 
 
 # Something in a quoted word that is worth reading as a shell text of its own.
 NESTED = re.compile(r"vllm['\"]?\s+serve\b|vllm\.entrypoints|\b(?:docker|podman|nerdctl)\s+run\b[\s\S]*?vllm")
-SETTING = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
+SETTING = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=(?!=)")
 _CONTAINERS = frozenset({"docker", "podman", "nerdctl"})
 _TALKERS = frozenset(
     {"echo", "printf", "pip", "pip3", "pkill", "pgrep", "grep", "egrep", "rg", "man", "which", "type", "kill", "apt"}

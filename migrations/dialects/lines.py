@@ -12,6 +12,8 @@ from appliance.migrations.dialects.words_reader import env_site
 
 _TOKEN = re.compile(r"""(?:\\(?:\r\n|[\s\S])|"(?:\\[\s\S]|[^"\\])*"|'(?:\\[\s\S]|[^'\\])*'|[^\s\\"'])+""")
 _FILLED = re.compile(r"\$\{[^}]*\}|\$\([^)]*\)|\$[A-Za-z_]\w*|\{\{.*?\}\}")
+_BLANKED = re.compile(r"([^\n]*?)[^\r\n](\r?\n|\Z)")
+_JOINT = re.compile(r"(?:\\\r?\n)*")
 _ONE = re.compile(r"\$(?:(\w+)|\{(\w+)\}|\((\w+)\))\Z")
 
 
@@ -46,8 +48,8 @@ def blanked(text: str, start: int, end: int, comments: str = "#") -> str:
     """The text of a continued line with its comment lines blank, as long as before."""
     out = []
     for number, line in enumerate(text[start:end].splitlines(keepends=True)):
-        comment = number > 0 and line.lstrip().startswith(tuple(comments))
-        out.append(re.sub(r"[\s\S]", " ", line) if comment else line)
+        comment = number > 0 and comments and line.lstrip().startswith(tuple(comments))
+        out.append(_BLANKED.sub(lambda found: " " * len(found[1]) + "\\" + found[2], line) if comment else line)
     return "".join(out)
 
 
@@ -61,8 +63,13 @@ def tokens(text: str, start: int, end: int, filled: re.Pattern[str] = _FILLED, e
     """Words divided by blanks. filled: what something puts in later. escapes: also between single quotes."""
     found = []
     for token in _TOKEN.finditer(text, start, end):
-        if token.group().strip("\\\r\n"):
-            found.append(word(text, *token.span(), filled, escapes))
+        begin, stop = token.span()
+        joint = _JOINT.match(text, begin, stop)
+        begin = joint.end() if joint else begin
+        while text[begin:stop].endswith(("\\\n", "\\\r\n")):
+            stop -= 3 if text[stop - 2] == "\r" else 2
+        if begin < stop:
+            found.append(word(text, begin, stop, filled, escapes))
     return found
 
 

@@ -81,7 +81,7 @@ class _File:
             prefix = _PREFIX.match(self.text, line.start, line.end)
             start = prefix.end() if prefix else line.start
             reader = ShellReader(
-                same_length(self.layer, blanked(self.text, start, line.end, "\0"), start),
+                same_length(self.layer, self.text[start : line.end], start),
                 Remark(self.layer, line.start),
                 used=used,
             )
@@ -106,7 +106,7 @@ class _File:
             if not text.lstrip().startswith("-"):
                 continue
             layer = same_length(self.layer, text, variable.start)
-            commands = read_script(layer).commands
+            commands = read_script(layer, every=True).commands
             if len(commands) == 1:
                 remark = Remark(self.layer, variable.line.start)
                 words = WordList(layer, commands[0].pieces, SHELL, 0, len(text), remark)

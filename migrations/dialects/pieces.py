@@ -9,6 +9,12 @@ from appliance.migrations.argv import Word
 from appliance.migrations.canonical import Edit, Span
 from appliance.migrations.dialects.layers import FileLayer, Inlay, Layer, offsets, span
 
+_REMARK = re.compile(r"[ \t]+#[^\r\n]*")
+
+
+_REST_OF_LINE = re.compile(r"[ \t\r]*;?[ \t\r]*(?:#[^\n]*)?(?:\n|\Z)")
+_NEXT = re.compile(r"[ \t]*(?:;|&&)[ \t]*(?=[^\s#;&)}])")
+
 
 @dataclass(frozen=True, slots=True)
 class Piece:
@@ -56,7 +62,7 @@ class Syntax:
 
     quote: a new word from its text. inside: text within quotes of a kind. raw: a word that a variable fills in.
     gap: what may stand between two words. separator: what is put between new ones. compact: words hold no spaces.
-    whole: `NAME=value` is quoted as one.
+    whole: `NAME=value` is quoted as one. remarks: a `#` behind the last word begins a comment.
     """
 
     quote: Callable[[str], str]
@@ -66,6 +72,7 @@ class Syntax:
     separator: str = " "
     compact: bool = False
     whole: bool = False
+    remarks: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,12 +144,33 @@ class WordList:
         if broken and line_end and (has_right or not text[end:line_end].rstrip().endswith("\\")):
             return text.rfind("\n", 0, start) + 1, line_end
         if not has_right:
+            remark = _REMARK.match(text, end) if broken and self.syntax.remarks else None
+            end = remark.end() if remark else end
             return (left, end) if has_left or not first else (start, end)
+        if first == 1 and self.statement and "\n" in text[end:right] and "#" not in text[end:right]:
+            return start, right
         return (start, right) if broken or not has_left else (left, end)
 
+    def runs(self, indexes: set[int]) -> list[tuple[int, int]]:
+        """The words as first..last, with nothing but gaps inside."""
+        found: list[tuple[int, int]] = []
+        for index in sorted(indexes):
+            if found and found[-1][1] + 1 == index and self.after(index - 1)[1]:
+                found[-1] = (found[-1][0], index)
+            else:
+                found.append((index, index))
+        return found
+
     def element(self, first: int, last: int) -> Span:
+        """The words with the gaps on both sides; those at the ends of a statement take its ends with them."""
         left, _ = self.before(first)
-        return span(self.layer, left, max(self.after(last)[0], self.removal(first, last)[1]))
+        place = span(self.layer, left, max(self.after(last)[0], self.removal(first, last)[1]))
+        if self.statement is None:
+            return place
+        layer, start, end = self.statement.remark.layer, self.statement.start, self.statement.end
+        cut = statement_cut(layer.text, start, end) or (start, end)
+        begin, stop = layer.bounds(*cut)
+        return Span(begin if first <= 1 else place.start, stop if last + 1 == len(self.pieces) else place.end)
 
     def gap_of(self, index: int) -> str:
         """What to put in front of a new word that stands like this one."""
@@ -158,12 +186,11 @@ class WordList:
         return [piece.word(self.layer, self.syntax) for piece in self.pieces]
 
 
-def runs(indexes: set[int]) -> list[tuple[int, int]]:
-    """Neighbouring numbers as first..last."""
-    found: list[tuple[int, int]] = []
-    for index in sorted(indexes):
-        if found and found[-1][1] + 1 == index:
-            found[-1] = (found[-1][0], index)
-        else:
-            found.append((index, index))
-    return found
+def statement_cut(text: str, start: int, end: int) -> tuple[int, int] | None:
+    """What goes with a statement: its lines, or what joins it to the next; None where something has to stay."""
+    begin = text.rfind("\n", 0, start) + 1
+    rest = _REST_OF_LINE.match(text, end)
+    if rest and not text[begin:start].strip():
+        return begin, rest.end()
+    following = _NEXT.match(text, end)
+    return (start, following.end()) if following else None

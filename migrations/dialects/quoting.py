@@ -15,6 +15,8 @@ class CannotWriteError(ValueError):
 
 
 def shell_inside(new: str, mode: str) -> str:
+    if not new:
+        return ""
     if mode == "'":
         return new.replace("'", "'\\''")
     if mode == '"':
@@ -23,7 +25,7 @@ def shell_inside(new: str, mode: str) -> str:
         return json.dumps(new, ensure_ascii=False)[1:-1].replace('\\"', '"').replace("'", "\\'")
     if mode == "?":
         raise CannotWriteError("the value is put together from several quoted parts")
-    return shlex.quote(new) if new else ""
+    return shlex.quote(new)
 
 
 def shell_raw(text: str) -> str:
@@ -50,6 +52,8 @@ def _as_json(text: str) -> str:
 
 
 def systemd_inside(new: str, mode: str) -> str:
+    if not new:
+        return ""
     escaped = new.replace("\\", "\\\\").replace("%", "%%").replace("$", "$$")
     if mode in "'\"":
         return escaped.replace(mode, "\\" + mode)
@@ -67,10 +71,14 @@ def systemd_quote(text: str) -> str:
     return mark + systemd_inside(text, mark) + mark
 
 
-SHELL = Syntax(shlex.quote, shell_inside, shell_raw, re.compile(rf"(?:[ \t\r]|{_CONTINUED})*"))
+SHELL = Syntax(shlex.quote, shell_inside, shell_raw, re.compile(rf"(?:[ \t\r]|{_CONTINUED})*"), remarks=True)
 ARRAY = Syntax(shlex.quote, shell_inside, shell_raw, re.compile(rf"(?:\s|{_CONTINUED}|(?<=[\s(])#[^\n]*)*"))
 SPLIT = Syntax(
-    _no_space, lambda new, mode: _no_space(new), _no_space, re.compile(rf"(?:\s|{_CONTINUED})*"), compact=True
+    _no_space,
+    lambda new, mode: _no_space(new) if new else new,
+    _no_space,
+    re.compile(rf"(?:\s|{_CONTINUED})*"),
+    compact=True,
 )
 JSON_LIST = Syntax(_as_json, _in_json, _as_json, re.compile(rf"(?:[\s,]|{_CONTINUED})*"), separator=", ", whole=True)
 SYSTEMD = Syntax(

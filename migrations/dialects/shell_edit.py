@@ -1,19 +1,15 @@
 """Edits of deployments made of word lists: statements that go as a whole, remarks above, places for what is new."""
 
-import re
 from collections.abc import Iterable, Sequence
 
 from appliance.migrations.canonical import Deployment, Edit, Kind
 from appliance.migrations.dialects.bash_tree import Block, Statement
 from appliance.migrations.dialects.layers import Layer
-from appliance.migrations.dialects.pieces import WordList
+from appliance.migrations.dialects.pieces import WordList, statement_cut
 from appliance.migrations.dialects.quoting import CannotWriteError
 from appliance.migrations.dialects.word_edit import Place, WordEditor, option_words, setting
 from appliance.migrations.dialects.words_reader import Home
 from appliance.migrations.operations import Add, CannotEditError, Comment, Operation
-
-_REST_OF_LINE = re.compile(r"[ \t\r]*;?[ \t\r]*(?:#[^\n]*)?(?:\n|\Z)")
-_NEXT = re.compile(r"[ \t]*(?:;|&&)[ \t]*(?=[^\s#;&)}])")
 
 
 def edit_words(deployment: Deployment, operations: Sequence[Operation]) -> list[Edit]:
@@ -45,7 +41,7 @@ def _add(editor: WordEditor, deployment: Deployment, operation: Add, edits: dict
         if operation.kind is Kind.OPTION:
             first, last = _last(deployment, home)
             new = option_words(home.words, operation.name, operation.value, operation.path, equals=False)
-            editor.add(home.words, first, last, new)
+            editor.add(home.words, first, last, new, operation)
             return
         if home.env_line is not None:
             layer, offset, pattern = home.env_line
@@ -89,15 +85,5 @@ def _dropped(lists: Iterable[WordList]) -> list[Edit]:
 
 
 def _drop(layer: Layer, statement: Statement, empty: bool) -> Edit:
-    text = layer.text
-    begin = text.rfind("\n", 0, statement.start) + 1
-    alone = not text[begin : statement.start].strip()
-    rest = _REST_OF_LINE.match(text, statement.end)
-    if empty:
-        return layer.edit(statement.start, statement.end, ":")
-    if alone and rest:
-        return layer.edit(begin, rest.end(), "")
-    following = _NEXT.match(text, statement.end)
-    if following:
-        return layer.edit(statement.start, following.end(), "")
-    return layer.edit(statement.start, statement.end, ":")
+    cut = None if empty else statement_cut(layer.text, statement.start, statement.end)
+    return layer.edit(*cut, "") if cut else layer.edit(statement.start, statement.end, ":")

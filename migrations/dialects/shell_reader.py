@@ -1,12 +1,14 @@
 """Deployments in a shell text: its commands, the variables, arrays and here-documents that feed them."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from appliance.migrations.canonical import Deployment, OptionSite, ReleaseHint
+from appliance.migrations.canonical import Deployment, OptionSite, ReleaseHint, Span
 from appliance.migrations.dialects import DialectError
 from appliance.migrations.dialects.bash_tree import Assignment, Command, Script, read_script
+from appliance.migrations.dialects.exports import Exports
 from appliance.migrations.dialects.launch import NESTED, SETTING, container, container_tool, launch, talks
 from appliance.migrations.dialects.layers import Inlay, Layer, part, span
 from appliance.migrations.dialects.pieces import Piece, Remark, WordList
@@ -16,6 +18,8 @@ from appliance.migrations.dialects.words_reader import Draft, WordsReader, engin
 from appliance.migrations.values import templated
 
 _DEPTH = 4
+_SETTERS = re.compile(r"\b(?:read|for|getopts|unset|mapfile|readarray|local)\b([^\n;]*)")
+_USE = re.compile(r"\$\{?(\w+)")
 _WORDS = re.compile(r"(?:\\\r?\n|\s)*((?:\\[^\r\n]|[^\s\\])+)")
 _VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)(?:\[[@*]\])?\})\Z")
 _PIN = re.compile(r"\bvllm(?:\[[\w,-]*\])?\s*[=~]=")
@@ -38,6 +42,7 @@ class ShellReader(WordsReader):
         self._lists: dict[str, list[WordList]] = {}
         self._started: dict[str, Draft] = {}
         self._ready: set[int] = set()
+        self._counted: Counter[str] | None = None
 
     def take_from(self, literals: Mapping[str, str], lists: Mapping[str, list[WordList]]) -> None:
         """Variables that the file around the shell text holds."""
@@ -45,16 +50,15 @@ class ShellReader(WordsReader):
         self._lists.update(lists)
 
     def read(self, env: Sequence[OptionSite] = ()) -> list[Deployment]:
-        exports = [*env, *self._exports()]
-        before = 0
+        known = Exports(env, self._exports())
         order: list[tuple[int, Assignment | Command]] = [(a.whole.start, a) for a in self.script.assignments]
         order += [(c.pieces[0].start, c) for c in self.script.commands if c.pieces]
         for _, item in sorted(order, key=lambda pair: pair[0]):
             before = len(self._drafts)
-            known = [site for site in exports if site in env or site.element.start <= self._at(item)]
+            known.reach(self._at(item))
             if isinstance(item, Command):
                 self._command(item, known)
-            else:
+            elif item.items or "vllm" in item.whole.text:
                 self._assigned(item, known)
             for draft in self._drafts[before:]:
                 if id(draft) not in self._ready:
@@ -65,7 +69,7 @@ class ShellReader(WordsReader):
                 inner = self._body(heredoc.start, heredoc.end, heredoc.literal)
                 found += ShellReader(inner, None, self._depth + 1, self._used).read()
         hint = self.pin()
-        return [replace(d, release=hint) if d.release is None and hint else d for d in found]
+        return [replace(d, release=hint) if d.release is None and hint else d for d in _distinct(found)]
 
     def settings(self) -> list[OptionSite]:
         """The exported variables alone, for a file that starts nothing itself."""
@@ -104,17 +108,18 @@ class ShellReader(WordsReader):
 
     def _literals(self) -> Iterable[tuple[str, str]]:
         """Variables that hold one known text wherever they are used."""
+        elsewhere = {name for line in _SETTERS.findall(self.layer.text) for name in line.split()}
         for name, found in self._by_name.items():
             only = found[0]
             if len(found) > 1 or only.appends or only.items is not None or only.whole.opaque:
                 continue
-            if only.statement.block is self.script.top and not self._set_elsewhere(name):
+            if only.statement.block is self.script.top and name not in elsewhere:
                 yield name, only.whole.text[len(name) + 1 :]
 
-    def _set_elsewhere(self, name: str) -> bool:
-        return (
-            re.search(rf"(?:\bread|\bfor|\bgetopts|\bunset|\bmapfile)\b[^\n]*\b{name}\b", self.layer.text) is not None
-        )
+    def _uses(self) -> Counter[str]:
+        if self._counted is None:
+            self._counted = Counter(_USE.findall(self.layer.text))
+        return self._counted
 
     def _options_of(self, name: str) -> list[WordList]:
         """The arrays and option strings that a variable is made of."""
@@ -130,7 +135,7 @@ class ShellReader(WordsReader):
         inlay = self._value(assignment)
         text = inlay.text
         if "'" in text or '"' in text:
-            commands = read_script(inlay).commands if self._depth < _DEPTH else []
+            commands = read_script(inlay, every=True).commands if self._depth < _DEPTH else []
             pieces: Sequence[Piece] = commands[0].pieces if len(commands) == 1 else ()
             return WordList(inlay, pieces, SHELL, 0, len(text), remark) if pieces else None
         pieces = [_split(text, found.start(1), found.end(1)) for found in _WORDS.finditer(text)]
@@ -148,7 +153,7 @@ class ShellReader(WordsReader):
             return super()._origin(name)
         whole = self._by_name[name][0].whole
         where = WordList(self.layer, (whole,), SHELL, whole.start, whole.end)
-        once = len(re.findall(rf"\$\{{?{name}\b", self.layer.text)) == 1
+        once = self._uses()[name] == 1
         fixed = "" if once else f"its value comes from ${name}, which is used in several places; change it there"
         return (where, 0, len(name) + 1), fixed
 
@@ -173,12 +178,12 @@ class ShellReader(WordsReader):
                     found.append(env_site(words, 0))
         return found
 
-    def _assigned(self, assignment: Assignment, env: list[OptionSite]) -> None:
+    def _assigned(self, assignment: Assignment, env: Exports) -> None:
         """`CMD=(vllm serve ...)` and `CMD="vllm serve ..."`."""
         if assignment.items is not None:
             if assignment.items:
                 words = WordList(self.layer, assignment.items, ARRAY, *assignment.inside)
-                draft = self.start(words, 0, assignment.statement.remark, env)
+                draft = self.start(words, 0, assignment.statement.remark, env.take)
                 if draft:
                     self._more(assignment.name, draft, assignment)
             return
@@ -186,7 +191,7 @@ class ShellReader(WordsReader):
         if value is None or self._depth >= _DEPTH or not NESTED.search(value.text):
             return
         inner = ShellReader(value, self._remark or assignment.statement.remark, self._depth + 1, self._used)
-        found = inner.read(env)
+        found = inner.read(env.take())
         self._nested += found
         if inner._drafts and len(found) == 1:
             self._nested.pop()
@@ -202,7 +207,7 @@ class ShellReader(WordsReader):
             if words and words.pieces and words.pieces[0].text[:1] == "-":
                 self._take(draft, words, 0, len(words.pieces))
 
-    def _command(self, command: Command, env: list[OptionSite]) -> None:
+    def _command(self, command: Command, env: Exports) -> None:
         pieces = command.pieces
         words = WordList(self.layer, pieces, SHELL, pieces[0].start, pieces[-1].end)
         texts = [piece.text for piece in pieces]
@@ -212,15 +217,15 @@ class ShellReader(WordsReader):
         for piece in pieces[command.assignments :]:
             if self._depth < _DEPTH and " " in piece.text.strip() and NESTED.search(piece.text):
                 inner = piece.inlay(self.layer, SHELL)
-                local = [env_site(words, *at) for at in self._around(texts, command)]
-                self._nested += ShellReader(inner, remark, self._depth + 1, self._used).read([*env, *local])
+                local = [env_site(words, *at) for at in self._around(texts, command) if pieces[at[0]] is not piece]
+                self._nested += ShellReader(inner, remark, self._depth + 1, self._used).read([*env.take(), *local])
                 return
         name = pieces[command.assignments].variable if command.assignments < len(pieces) else ""
         if name in self._started:
             self._take(self._started[name], words, command.assignments + 1, len(pieces))
             return
         self._check(command)
-        self.start(words, command.assignments, remark, env)
+        self.start(words, command.assignments, remark, env.take)
 
     def _around(self, texts: Sequence[str], command: Command) -> list[tuple[int, int]]:
         run = container_tool(texts, command.assignments)
@@ -241,6 +246,16 @@ class ShellReader(WordsReader):
                     "the shell syntax cannot be read from here on",
                     "close the quote or bracket; `bash -n FILE` tells more",
                 )
+
+
+def _distinct(found: Iterable[Deployment]) -> Iterator[Deployment]:
+    """Leaves out what was read twice, as a command substitution inside a quoted command."""
+    seen: set[Span] = set()
+    for deployment in found:
+        own = {site.name_span for site in deployment.sites if not site.handle.borrowed}
+        if not own & seen:
+            seen |= own
+            yield deployment
 
 
 def _split(text: str, start: int, end: int) -> Piece:

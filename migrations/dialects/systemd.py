@@ -63,7 +63,8 @@ class UnitReader(WordsReader):
     def _words(self, line: Logical, start: int, body: int) -> WordList:
         """The words of a line; a first one stands for what is in front of `body`, if anything is."""
         text = blanked(self.text, start, line.end, "#;")
-        head = [Piece(0, body - start, text[: body - start])] if body > start else []
+        name = text[: body - start].partition("=")[0] + "="
+        head = [Piece(0, len(name), name)] if body > start else []
         pieces = [*head, *tokens(text, body - start, len(text), _FILLED, escapes=True)]
         return WordList(same_length(self.layer, text, start), pieces, SYSTEMD, 0, len(text))
 
@@ -76,7 +77,7 @@ class UnitReader(WordsReader):
             if " " in piece.text.strip() and NESTED.search(piece.text):
                 inner = ShellReader(piece.inlay(words.layer, SYSTEMD), remark, used=self._used)
                 return [self._homed(d, line) for d in inner.read(env)]
-        draft = self.start(words, 0, remark, env)
+        draft = self.start(words, 0, remark, lambda: env)
         if draft is None:
             return []
         self._share(draft)

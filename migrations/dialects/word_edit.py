@@ -8,7 +8,7 @@ from appliance.migrations.argv import Range, read_words, write_words
 from appliance.migrations.canonical import Edit, Form, Kind, OptionSite
 from appliance.migrations.dialects.json_edit import JsonOperation, dump, edit_json
 from appliance.migrations.dialects.layers import part, replaced
-from appliance.migrations.dialects.pieces import WordList, runs
+from appliance.migrations.dialects.pieces import WordList
 from appliance.migrations.dialects.quoting import CannotWriteError
 from appliance.migrations.operations import (
     Add,
@@ -49,6 +49,7 @@ class _Plan:
     written: dict[tuple[int, int], list[str]] = field(default_factory=dict)
     behind: dict[tuple[int, int], list[list[str]]] = field(default_factory=dict)
     edits: list[Edit] = field(default_factory=list)
+    latest: Operation | None = None
 
 
 def read_list(words: WordList, first: int, last: int, model: bool) -> list[OptionSite]:
@@ -79,23 +80,30 @@ class WordEditor:
         except CannotWriteError as reason:
             raise CannotEditError(operation, str(reason)) from None
 
-    def add(self, words: WordList, first: int, last: int, new: list[str]) -> None:
+    def add(self, words: WordList, first: int, last: int, new: list[str], operation: Operation) -> None:
         """New words, already quoted, behind the words first..last and laid out as these are."""
-        self._plan(words).behind.setdefault((first, last), []).append(new)
+        plan = self._plan(words)
+        plan.behind.setdefault((first, last), []).append(new)
+        plan.latest = operation
 
     def edits(self) -> list[Edit]:
         found: list[Edit] = []
         for site, operations in self._inner.values():
+            place: Place = site.handle
+            if (place.first, place.last) in self._plan(place.words).written:
+                raise CannotEditError(operations[-1], "the option has to be written anew as a whole")
             found += self._inside(site, operations)
         for words, plan in self._plans.values():
-            if (
-                words.statement
-                and not plan.behind
-                and plan.removed >= set(range(len(words.pieces) > 1, len(words.pieces)))
-            ):
+            everything = set(range(len(words.pieces) > 1, len(words.pieces)))
+            if words.statement and not plan.behind and plan.removed >= everything:
                 self.emptied.append(words)
-            else:
+                continue
+            try:
                 found += [*plan.edits, *_written(words, plan)]
+            except CannotWriteError as reason:
+                if plan.latest is None:
+                    raise
+                raise CannotEditError(plan.latest, str(reason)) from None
         return found
 
     def _plan(self, words: WordList) -> _Plan:
@@ -105,7 +113,9 @@ class WordEditor:
         match operation:
             case Remove(site=site, path=()):
                 place: Place = site.handle
-                self._plan(place.words).removed.update(range(place.first, place.last + 1))
+                plan = self._plan(place.words)
+                plan.removed.update(range(place.first, place.last + 1))
+                plan.latest = operation
             case Remove(site=site) | Insert(site=site) if operation.path:
                 self._note_inner(site, operation)
             case Rewrite(site=site, path=path):
@@ -115,7 +125,7 @@ class WordEditor:
                     self._rewrite(site, operation)
             case Add(after=after) if after is not None:
                 place = after.handle
-                self.add(place.words, place.first, place.last, spelled(place, operation))
+                self.add(place.words, place.first, place.last, spelled(place, operation), operation)
             case _:
                 raise CannotWriteError("there is no place for it")
 
@@ -145,6 +155,7 @@ class WordEditor:
     def _rewrite(self, site: OptionSite, operation: Rewrite) -> None:
         place: Place = site.handle
         plan = self._plan(place.words)
+        plan.latest = operation
         if site.kind is Kind.ENV:
             plan.edits += _setting(site, place, operation)
             return
@@ -274,7 +285,7 @@ def _written(words: WordList, plan: _Plan) -> list[Edit]:
             edits += _whole(words, first, first, new[0]) + _whole(words, last, last, new[1])
         else:
             edits += _whole(words, first, last, words.syntax.separator.join(new))
-    for first, last in runs(plan.removed):
+    for first, last in words.runs(plan.removed):
         edits.append(words.layer.edit(*words.removal(first, last), ""))
     for (first, last), groups in behind.items():
         gap = words.gap_of(first)

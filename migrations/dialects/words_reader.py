@@ -1,7 +1,7 @@
 """Deployments from word lists: where the engine starts among the words, its options, variables and image."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from appliance.migrations.canonical import (
@@ -99,18 +99,19 @@ class WordsReader:
         default = _DEFAULT.match(piece.text)
         return default[1] if default else piece.text
 
-    def start(self, words: WordList, assignments: int, remark: Remark, env: Sequence[OptionSite] = ()) -> Draft | None:
-        """The deployment that these words start, if they do."""
+    def start(
+        self, words: WordList, assignments: int, remark: Remark, env: Callable[[], Sequence[OptionSite]] = tuple
+    ) -> Draft | None:
+        """The deployment that these words start, if they do. env: the variables around it, asked for only then."""
         texts = [self._word(piece) for piece in words.pieces]
         found = launch(texts, assignments)
         if found is None:
             return None
         words.remark = self._remark or remark
-        sites = [*env, *(env_site(words, *at) for at in found.settings)]
+        sites = [*env(), *(env_site(words, *at) for at in found.settings)]
         image = found.image
-        home = Home(
-            words, len(texts) - 1, (words, assignments if image is None else image), image is not None, words.remark
-        )
+        env_at = (words, assignments if image is None else image)
+        home = Home(words, len(texts) - 1, env_at, image is not None, remark=words.remark)
         hint = self._image(words, found)
         draft = Draft(found.entrypoint, home, sites, found.name, hint, found.entrypoint is not Entrypoint.API_SERVER)
         start = found.start
