@@ -1,5 +1,6 @@
 """Arguments as items of YAML sequences, one word each, perhaps spread over `command` and `args`."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -15,7 +16,8 @@ from appliance.migrations.dialects.yaml_edit import Changes, elements, members, 
 from appliance.migrations.dialects.yaml_scalar import content, decode, safe_plain, write_scalar
 from appliance.migrations.dialects.yaml_tree import tree_of
 from appliance.migrations.operations import Add, CannotEditError
-from appliance.migrations.values import templated
+
+_TEMPLATE = re.compile(r"\{[{%#]|\$[({]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +67,7 @@ class ArgList:
         return [self._placed(site, borrowed) for site in sites]
 
     def _placed(self, site: OptionSite, borrowed: bool) -> OptionSite:
-        if site.quirk is Quirk.JOINED and templated(site.raw_name):
+        if site.quirk is Quirk.JOINED and _TEMPLATE.search(site.raw_name):
             site = replace(site, quirk=None)
         first, last = self.items[site.handle.first], self.items[site.handle.last]
         whole = site.element
@@ -90,11 +92,7 @@ class ArgList:
                 new += [write_scalar(text, '"', bool(self.home.flow_style)) for text in texts]
             else:
                 raise CannotEditError(add, "there is no list of arguments to put it into")
-        try:
-            return [*found, *(edit for change in changes.values() for edit in change.edits())]
-        except ValueError as error:
-            operation = wishes[0].operation if wishes else adds[0]
-            raise CannotEditError(operation, str(error)) from None
+        return [*found, *(edit for change in changes.values() for edit in change.edits())]
 
     def _wish(self, wish: Wish, changes: dict[int, Changes]) -> list[Edit]:
         first, last = wish.place.first, wish.place.last

@@ -146,10 +146,7 @@ class OptionKeys:
                 raise CannotEditError(spilled[0], f"the chart has no key for {spilled[0].name}")
             said = [write_scalar(text, '"', True) for add in spilled for text in _arguments(add)]
             changes.new.setdefault(len(self.node.value) - 1, []).append(f"{self.spill_key}: [{', '.join(said)}]")
-        try:
-            found += changes.edits()
-        except ValueError as error:
-            raise CannotEditError(wishes[0].operation if wishes else adds[0], str(error)) from None
+        found += changes.edits()
         return [*found, *(self.spill.edits([], spilled) if spilled and self.spill else [])]
 
     def _wish(

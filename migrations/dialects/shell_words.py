@@ -144,7 +144,7 @@ def _expansion(text: str, at: int) -> int:
         return close + 2 if close >= 0 else at
     if text[at] == "`":
         close = text.find("`", at + 1)
-        return close + 1 if close >= 0 else len(text)
+        return close + 1 if close >= 0 else len(text.rstrip("\r\n"))
     if text[at] != "$":
         return at
     opening = text[at + 1 : at + 2]
@@ -160,7 +160,7 @@ def _expansion(text: str, at: int) -> int:
             if not depth:
                 return position + 1
         position += 1
-    return len(text)
+    return len(text.rstrip("\r\n"))
 
 
 def assignment(word: ShellWord) -> int:

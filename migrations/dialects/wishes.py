@@ -98,7 +98,10 @@ def edits_of(deployment: Deployment, operations: Sequence[Operation]) -> list[Ed
         sink = (by_sink.get(key) or homeless[key])[0]
         mine = by_sink[key][1] if key in by_sink else []
         adds = homeless[key][1] if key in homeless else []
-        made = sink.edits(mine, adds)
+        try:
+            made = sink.edits(mine, adds)
+        except ValueError as error:
+            raise CannotEditError(mine[0].operation if mine else adds[0], str(error)) from None
         if any(_CONTROL.search(edit.replacement) for edit in made):
             raise CannotEditError(mine[0].operation if mine else adds[0], "a value holds control characters")
         found += made

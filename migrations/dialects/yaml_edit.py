@@ -16,6 +16,7 @@ _REST = re.compile(r"[ \t]*(?:#[^\r\n]*)?(\r?\n|\Z)")
 _OPEN = re.compile(r"(?:[:-]|[&!]\S*)\Z")
 _PREAMBLE = re.compile(r"(?:[&!]\S*|\s+|#[^\n]*)*")
 _JSON = re.compile(r"\s*(?:\[|\{(?![{%#]))")
+_ALIAS = re.compile(r"[ \t]*:(?:[ \t]+\*[^\s,\[\]{}]+)?")
 _GAP = re.compile(r"[ \t\r\n]*")
 
 Parent = MappingNode | SequenceNode
@@ -85,14 +86,26 @@ def _start(layer: Layer, member: Member) -> int:
 def _own_end(layer: Layer, member: Member) -> int:
     end = end_of(layer, member.last)
     if isinstance(member.parent, MappingNode) and end <= member.first.end_mark.index:
-        colon = layer.text.find(":", member.first.end_mark.index)
-        return colon + 1 if colon >= 0 else end
+        found = _ALIAS.match(layer.text, member.first.end_mark.index)
+        return found.end() if found else member.first.end_mark.index
     return max(end, _start(layer, member) + 1)
+
+
+def behind_alias(parent: Parent) -> bool:
+    """Whether members stand elsewhere in the file, so that their places here are not known."""
+    start, end = parent.start_mark.index, parent.end_mark.index
+    for member in members(parent):
+        nodes = (member.first, member.last) if parent.flow_style else (member.first,)
+        if any(not start <= node.start_mark.index <= end for node in nodes):
+            return True
+    return False
 
 
 def element(layer: Layer, member: Member) -> tuple[int, int]:
     """What disappears with the member alone."""
     siblings = members(member.parent)
+    if behind_alias(member.parent):
+        return member.first.start_mark.index, max(member.first.end_mark.index, end_of(layer, member.last))
     if member.parent.flow_style:
         return _flow_element(layer, siblings, member.index)
     start, end = _start(layer, member), _own_end(layer, member)
@@ -107,6 +120,8 @@ def element(layer: Layer, member: Member) -> tuple[int, int]:
 def elements(layer: Layer, first: Member, last: Member) -> tuple[int, int]:
     """What disappears with neighbouring members of one collection."""
     start, end = element(layer, first)[0], element(layer, last)[1]
+    if behind_alias(first.parent):
+        return min(start, end), max(start, end)
     siblings = members(first.parent)
     if first.parent.flow_style and first.index == 0 and last.index > 0:
         if last.index + 1 < len(siblings):
@@ -147,6 +162,8 @@ class Changes:
     def edits(self) -> list[Edit]:
         if not self.gone and not self.new:
             return []
+        if behind_alias(self.parent):
+            raise ValueError("its neighbours stand behind an alias")
         siblings = members(self.parent)
         return self._flow(siblings) if self.parent.flow_style or not siblings else self._block(siblings)
 
