@@ -4,9 +4,9 @@ from .machine import Machine
 from .numbers import DTYPE_BYTES
 from .plan import ModelFacts
 
-FIXED_SECONDS = 4.0
+FIXED_SECONDS = 3.0
 READ_BYTES_PER_SECOND = 1.5e9
-WIDEN_ELEMENTS_PER_SECOND_AND_CORE = 1.5e8
+WIDEN_ELEMENTS_PER_SECOND_AND_CORE = 1.1e8
 MOST_CORES = 8
 
 

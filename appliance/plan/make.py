@@ -130,10 +130,11 @@ def _reload(profile: Profile) -> dict[str, tuple[Any, str]]:
 
 
 def _weights_reason(model: ModelFacts, dtype: str, found: Costs) -> str:
+    in_memory = size(found.weights - found.head_copy)
     if model.stored_dtype == dtype:
-        return f"as stored, {size(found.weights)}"
+        return f"as stored, {in_memory}"
     verb = "narrowed" if model.stored_dtype == "float32" else "widened"
-    return f"{verb} from {model.stored_dtype} at load: {size(model.stored_bytes)} become {size(found.weights)}"
+    return f"{verb} from {model.stored_dtype} at load: {size(model.stored_bytes)} become {in_memory}"
 
 
 def _facts(hardware: HardwareSnapshot, machine: Machine) -> MachineFacts:
@@ -156,6 +157,7 @@ def _memory(checkpoint: Checkpoint, found: Costs, sizes: Sizes) -> MemoryPlan:
         budget=budget.budget,
         budget_reason=str(budget),
         weights=found.weights,
+        head_copy=found.head_copy,
         processes=found.processes,
         workspace=workspace,
         gathered=gathered,

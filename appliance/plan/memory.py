@@ -1,5 +1,6 @@
 """The arithmetic of memory: what is there, what the model and one step take, how many tokens the rest can hold."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from appliance.engine.checkpoint import Checkpoint
@@ -66,6 +67,8 @@ class Costs:
     budget: Budget
     shape: Shape
     weights: int
+    head_copy: int
+    """Of the weights: what the output head holds beside the embedding it shares its numbers with."""
     processes: int
     row_bytes: int
     """Activations of one token of a step."""
@@ -98,21 +101,27 @@ class Costs:
         """Bytes of those copies for a pool of `pool` bytes."""
         return pool * self.gathered_layers // self.shape.layers
 
-    def largest_context(self, most: int, batch_tokens: int, sequences: int) -> int:
-        """Longest context of which one sequence fits; 0 = not even one block."""
+    def largest_context(self, most: int, step_tokens: Callable[[int], int], sequences: int) -> int:
+        """Longest context of which one sequence fits; 0 = not even one block. `step_tokens` of a context's steps."""
         low, high = 0, most
         while low < high:
             middle = (low + high + 1) // 2
-            fits = self.shape.blocks_for(middle) <= self.blocks_that_fit(middle, batch_tokens, sequences)
+            fits = self.shape.blocks_for(middle) <= self.blocks_that_fit(middle, step_tokens(middle), sequences)
             low, high = (middle, high) if fits else (low, middle - 1)
         return low
 
 
 def weight_bytes(checkpoint: Checkpoint, element_bytes: int) -> int:
-    """In memory, one copy: every tensor in the compute dtype, a stored copy of tied embeddings left out."""
+    """Every tensor once in the compute dtype, a stored copy of tied embeddings left out."""
     tied = checkpoint.config.tie_embeddings
     counted = (tensor for tensor in checkpoint.tensors if not (tied and tensor.name == "lm_head.weight"))
     return sum(tensor.elements for tensor in counted) * element_bytes
+
+
+def head_copy(checkpoint: Checkpoint, element_bytes: int, platform: str) -> int:
+    """On CPUs a tied head lays its weights out anew for products, while lookups keep the embedding's rows."""
+    config = checkpoint.config
+    return config.vocab_size * config.hidden_size * element_bytes if config.tie_embeddings and platform == "cpu" else 0
 
 
 def costs(
@@ -128,10 +137,13 @@ def costs(
     heads = (config.num_heads + 2 * config.num_kv_heads) * config.head_dim
     row = (4 * config.hidden_size + 2 * heads + 3 * config.intermediate_size) * max(element_bytes, 2)
     largest = max(tensor.elements for tensor in checkpoint.tensors)
+    copy = head_copy(checkpoint, element_bytes, platform)
+    weights = weight_bytes(checkpoint, element_bytes) + copy
     return Costs(
         budget=budget,
         shape=shape,
-        weights=-(-weight_bytes(checkpoint, element_bytes) // (tensor_parallel * stages)),
+        weights=-(-weights // (tensor_parallel * stages)),
+        head_copy=copy,
         processes=PROCESS_BYTES.get(platform, DEVICE_PROCESS_BYTES),
         row_bytes=row,
         logits_bytes=3 * 4 * config.vocab_size,

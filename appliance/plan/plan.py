@@ -49,6 +49,8 @@ class MemoryPlan:
     budget: int
     budget_reason: str
     weights: int
+    head_copy: int
+    """Of the weights: the output head's own copy of a tied embedding."""
     processes: int
     workspace: int
     gathered: int

@@ -1,5 +1,6 @@
 """Context, batch and KV pool: what the profile asks for, what fits, and what `auto` becomes."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from appliance.profile import Profile
@@ -46,7 +47,7 @@ def choose_sizes(profile: Profile, model_context: int, costs: Costs, machine: Ma
             f"write {model_context} or less, or auto",
         )
     sequences, sequences_reason = _sequences(profile, machine)
-    batch, batch_reason = _batch_tokens(profile, machine, sequences, model_context if asked == "auto" else asked)
+    batch, batch_reason = _batch_tokens(profile, machine, sequences)
     if batch < sequences and profile.engine.batching.max_sequences == "auto":
         sequences, sequences_reason = batch, "one token each of engine.batching.max_tokens"
     if batch < sequences:
@@ -56,7 +57,15 @@ def choose_sizes(profile: Profile, model_context: int, costs: Costs, machine: Ma
             f"{batch} tokens a step do not give each of {sequences} sequences its next token",
             f"write {sequences} or more, or lower engine.batching.max_sequences",
         )
-    context, context_reason = _context(profile, model_context, costs, batch, sequences, refusals)
+    # without chunked prefill a step that is left open grows with the context it must take in one piece
+    grows = not profile.engine.batching.chunked_prefill and profile.engine.batching.max_tokens == "auto"
+
+    def step_tokens(context: int) -> int:
+        return max(batch, context) if grows else batch
+
+    context, context_reason = _context(profile, model_context, costs, step_tokens, sequences, refusals)
+    if step_tokens(context) > batch:
+        batch, batch_reason = context, "without chunked prefill one step must take a whole prompt"
     if not profile.engine.batching.chunked_prefill and batch < context:
         refusals.refuse(
             "AP0408",
@@ -81,7 +90,7 @@ def _sequences(profile: Profile, machine: Machine) -> tuple[int, str]:
     return count, f"{CPU_SEQUENCES_PER_CORE} per core, {CPU_LEAST_SEQUENCES} to {MOST_SEQUENCES}"
 
 
-def _batch_tokens(profile: Profile, machine: Machine, sequences: int, context: int) -> tuple[int, str]:
+def _batch_tokens(profile: Profile, machine: Machine, sequences: int) -> tuple[int, str]:
     asked = profile.engine.batching.max_tokens
     if asked != "auto":
         return asked, WRITTEN
@@ -91,22 +100,26 @@ def _batch_tokens(profile: Profile, machine: Machine, sequences: int, context: i
         count, why = LARGE_DEVICE_STEP_TOKENS, f"a device with {size(machine.memory)} computes long steps fast"
     else:
         count, why = DEVICE_STEP_TOKENS, f"the default on {machine.platform}"
-    if not profile.engine.batching.chunked_prefill and context > count:
-        return context, "without chunked prefill one step must take a whole prompt"
     if sequences > count:
         return sequences, "one token of each sequence"
     return count, why
 
 
 def _context(
-    profile: Profile, model_context: int, costs: Costs, batch: int, sequences: int, refusals: Refusals
+    profile: Profile,
+    model_context: int,
+    costs: Costs,
+    step_tokens: Callable[[int], int],
+    sequences: int,
+    refusals: Refusals,
 ) -> tuple[int, str]:
     asked = profile.model.max_context
     wanted = model_context if asked == "auto" else asked
-    largest = costs.largest_context(model_context, batch, sequences)
+    largest = costs.largest_context(model_context, step_tokens, sequences)
     budget = costs.budget
     if largest < min(LEAST_CONTEXT, wanted):
-        needed = costs.without_pool(min(LEAST_CONTEXT, wanted), batch, sequences)
+        short = min(LEAST_CONTEXT, wanted)
+        needed = costs.without_pool(short, step_tokens(short), sequences)
         refusals.refuse(
             "AP0401",
             "model.source",
@@ -116,7 +129,7 @@ def _context(
         )
     if asked != "auto" and asked > largest:
         needed = costs.shape.blocks_for(asked) * costs.shape.block_bytes
-        left = costs.blocks_that_fit(asked, batch, sequences) * costs.shape.block_bytes
+        left = costs.blocks_that_fit(asked, step_tokens(asked), sequences) * costs.shape.block_bytes
         refusals.refuse(
             "AP0402",
             "model.max_context",

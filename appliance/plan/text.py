@@ -69,7 +69,7 @@ def _memory(plan: Plan) -> Table:
     where = "" if plan.machine.devices == 1 else " per device"
     rows = [
         (f"budget{where}", memory.budget, memory.budget_reason),
-        ("weights", memory.weights, ""),
+        ("weights", memory.weights, f"{size(memory.head_copy)} of it the head's copy" if memory.head_copy else ""),
         ("processes", memory.processes, "interpreters and libraries"),
         ("work space", memory.workspace + memory.gathered, "activations, logits, cache copies of the largest step"),
         (

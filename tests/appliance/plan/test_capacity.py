@@ -111,6 +111,33 @@ def test_the_largest_context_fits_and_a_longer_one_does_not() -> None:
         make_plan(make_profile({"model": {"max_context": largest + 1}}), hardware, checkpoint)
 
 
+@pytest.mark.parametrize(
+    ("name", "place", "copies"),
+    [("smollm2-135m", "cloud-2c-24g", 1), ("llama-3-8b", "cpu-16c-64g", 0), ("smollm2-135m", "h100x1", 0)],
+)
+def test_a_tied_head_on_a_cpu_holds_its_weights_twice(name: str, place: str, copies: int) -> None:
+    checkpoint = make_checkpoint(name)
+    memory = make_plan(make_profile(), machine(place), checkpoint, forecast=True).memory
+    assert memory.head_copy == copies * checkpoint.config.vocab_size * checkpoint.config.hidden_size * 2
+    assert memory.weights == sum(tensor.elements for tensor in checkpoint.tensors) * 2 + memory.head_copy
+
+
+def test_whole_prompts_fit_the_memory_with_the_step_they_need() -> None:
+    """A step of the model's whole context would not fit; the largest context with a step of its own size does."""
+    whole = make_profile({"engine": {"batching": {"chunked_prefill": False}}})
+    engine = make_plan(whole, machine("cpu-4c-16g"), make_checkpoint("qwen3-0.6b")).engine
+    pieces = make_plan(make_profile(), machine("cpu-4c-16g"), make_checkpoint("qwen3-0.6b")).engine
+    assert engine.max_batch_tokens == engine.max_context > 512
+    assert engine.max_context < pieces.max_context
+    small = make_profile({"model": {"max_context": 300}, "engine": {"batching": {"chunked_prefill": False}}})
+    assert make_plan(small, machine("cpu-4c-16g"), make_checkpoint("qwen3-0.6b")).engine.max_batch_tokens == 512
+
+
+def test_the_forecast_of_the_boot_is_near_what_was_measured() -> None:
+    plan = make_plan(make_profile(), machine("cloud-2c-24g"), make_checkpoint("smollm2-135m", "Q4_1"))
+    assert 3.5 <= plan.boot_seconds <= 4.5
+
+
 def test_equal_inputs_give_equal_plans_and_hashes() -> None:
     one, two = (make_plan(make_profile(), machine("cloud-2c-24g"), make_checkpoint("smollm2-135m")) for _ in range(2))
     assert one == two
