@@ -14,6 +14,7 @@ from .resolved import Resolved
 from .units import plural, size
 
 BYTE_FIELDS = {"kv_cache.size", "limits.body"}
+SAMPLING_REMARKS = {"max_new_tokens": "of a chat that names no length, after limits.max_tokens.default"}
 RELOADS = {"live": "taken over while serving", "engine": "needs a new engine process", "listener": "needs a new socket"}
 
 
@@ -26,8 +27,7 @@ def print_plan(plan: Plan, console: Console, everything: bool = False) -> None:
     written = [value for value in by_origin["profile"] if value.path not in ("schema", "name", "release")]
     console.print(_section("Written in the profile", _values(written, reasons=False)))
     if plan.sampling:
-        rows = [(name, f"{value:g}") for name, value in plan.sampling.items()]
-        console.print(_section("Sampling defaults, from the checkpoint", _pairs(rows)))
+        console.print(_section("Sampling defaults, from the checkpoint", _sampling(plan.sampling)))
     if everything:
         console.print(_section("Defaults", _values(by_origin["default"], reasons=False)))
     for note in plan.notes:
@@ -110,10 +110,11 @@ def _values(values: list[Resolved], reasons: bool = True) -> Table:
     return table
 
 
-def _pairs(rows: list[tuple[str, str]]) -> Table:
-    table = _table(2)
-    for name, value in rows:
-        table.add_row(name, value)
+def _sampling(defaults: dict[str, float]) -> Table:
+    table = _table(3)
+    for name, value in defaults.items():
+        number = f"{value:,.0f}" if value == int(value) else f"{value:g}"
+        table.add_row(name, number, Text(SAMPLING_REMARKS.get(name, ""), style="dim"))
     return table
 
 

@@ -81,11 +81,12 @@ def test_sampling_of_the_checkpoint_and_remarks_of_validation_are_shown(
     folder.mkdir()
     for path in tiny_model("qwen3").iterdir():
         folder.joinpath(path.name).write_bytes(path.read_bytes())
-    folder.joinpath("generation_config.json").write_text('{"temperature": 0.6, "top_k": 20}')
+    folder.joinpath("generation_config.json").write_text('{"temperature": 0.6, "top_k": 20, "max_new_tokens": 1048576}')
     profile = write(tmp_path / "a.yaml", folder, "  max_context: 512\nlimits: {queue: {tokens: 100}}\n")
     code, out, err = run(profile, "--hardware", "cpu-4c-16g")
     assert code == 0
-    assert "Sampling defaults, from the checkpoint temperature 0.6 top_k 20" in " ".join(out.split())
+    shown = "Sampling defaults, from the checkpoint temperature 0.6 top_k 20 max_new_tokens 1,048,576 of a chat"
+    assert shown in " ".join(out.split())
     assert "AP0233 warning limits.queue.tokens" in err
 
 
