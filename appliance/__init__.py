@@ -1,4 +1,4 @@
-"""Control plane. In a wheel the rooms (engine, kernels, ...) are subfolders of this package; in a checkout they are siblings."""
+"""Control plane. In a wheel the rooms (engine, kernels, ...) are subfolders of this package, in a checkout siblings."""
 
 from pathlib import Path
 

@@ -28,7 +28,7 @@ class Position:
 
 @dataclass(frozen=True)
 class Diagnostic:
-    """`message` holds fact and seen value, `fix` the way out (one clause, no full stop); secrets never stand in either."""
+    """`message` holds fact and seen value, `fix` the way out (one clause, no full stop); neither ever holds secrets."""
 
     code: str
     severity: Severity

@@ -39,8 +39,8 @@ def fields_page() -> str:
     parts = [
         NOTE,
         "# The profile, field by field\n",
-        "`appliance explain FIELD` prints the same. *live*: an edit takes effect without interruption; *engine*: it needs",
-        "a new engine; *listener*: a new listening socket.\n",
+        "`appliance explain FIELD` prints the same. *live*: an edit takes effect without interruption; *engine*: it",
+        "needs a new engine; *listener*: a new listening socket.\n",
     ]
     section = None
     for path, field in leaves().items():

@@ -53,7 +53,7 @@ class StepOutput:
 
 
 class Runner(Protocol):
-    """The scheduler's side of the tensor half; `appliance.engine.runner.runner.PagedRunner` is the real one, tests use fakes."""
+    """The tensor half as the scheduler sees it: `engine.runner.runner.PagedRunner`, or a fake in tests."""
 
     def step(self, scheduled: list[ScheduledRequest]) -> list[StepOutput]:
         """Runs one forward pass. Decodes (num_tokens == 1, samples) come first in `scheduled`."""

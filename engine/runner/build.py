@@ -14,7 +14,7 @@ from appliance.engine.runner.runner import PagedRunner
 def build_runner(
     config: EngineConfig, stage: Callable[[str], None], progress: Callable[[int, int], None] | None = None
 ) -> tuple[PagedRunner, ModelConfig, str]:
-    """Runner, model description and weight fingerprint. `stage` is called as each named stage ends; raises CheckpointError."""
+    """Runner, model description, weight fingerprint. `stage` is called as each named stage ends. CheckpointError."""
     if config.threads:
         torch.set_num_threads(config.threads)
     torch.set_grad_enabled(False)

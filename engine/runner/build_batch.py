@@ -9,7 +9,7 @@ from appliance.engine.runner.slots import Slot
 
 
 def build_batch(scheduled: list[ScheduledRequest], slots: dict[int, Slot], block_tokens: int) -> Batch:
-    """`scheduled` in order, decodes first. Rows wanted: the last of a sampling share, all of one with prompt log-probabilities."""
+    """`scheduled` in order, decodes first."""
     input_ids: list[int] = []
     positions: list[np.ndarray] = []
     slot_mapping: list[np.ndarray] = []
@@ -33,8 +33,8 @@ def build_batch(scheduled: list[ScheduledRequest], slots: dict[int, Slot], block
             num_decodes += 1
         sample_rows.extend(wanted_rows(request, slot, query_starts[-2]))
     if query_starts[-1] == 1:
-        # oneDNN rounds products of a single row in an order of their own; computing the row twice keeps a lone request's
-        # results what they are in company.
+        # oneDNN rounds products of a single row in an order of their own; computing the row twice keeps a lone
+        # request's results what they are in company.
         input_ids, positions, slot_mapping = input_ids * 2, positions * 2, slot_mapping * 2
     return Batch(
         input_ids=torch.tensor(input_ids),

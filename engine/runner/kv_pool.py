@@ -1,4 +1,4 @@
-"""The bytes of the paged KV cache: one tensor a layer, addressed by block and by slot (block * block_tokens + offset)."""
+"""The bytes of the paged KV cache: a tensor per layer, addressed by block or slot (block * block_tokens + offset)."""
 
 import torch
 
@@ -6,7 +6,7 @@ from appliance.kernels.kv.base import KVFormat
 
 
 class KVPool:
-    """uint8 [num_blocks, block_tokens, kv_heads, content_bytes] per layer. What the bytes mean is the format's business."""
+    """uint8 [num_blocks, block_tokens, kv_heads, content_bytes] per layer; the format knows what the bytes mean."""
 
     def __init__(
         self, kv_format: KVFormat, num_layers: int, num_blocks: int, block_tokens: int, num_kv_heads: int, head_dim: int
@@ -27,8 +27,8 @@ class KVPool:
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """int64 [S, B] block ids -> key, value [S, kv_heads, B * block_tokens, head_dim] (strided views of one copy).
 
-        `hidden`: int64 positions of the S * B * block_tokens that nobody may see. They are zeroed, since a block may hold
-        another request's NaN, which no mask keeps out of a weighted sum.
+        `hidden`: int64 positions of the S * B * block_tokens that nobody may see. They are zeroed, since a block may
+        hold another request's NaN, which no mask keeps out of a weighted sum.
         """
         pool = self.layers[layer]
         content = pool.index_select(0, blocks.flatten())

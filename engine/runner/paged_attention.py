@@ -95,7 +95,13 @@ class PagedAttention:
             output[group.rows] = attended
 
     def _prefill(
-        self, layer: int, chunk: _Prefill, query: torch.Tensor, output: torch.Tensor, scale: float, softcap: float | None
+        self,
+        layer: int,
+        chunk: _Prefill,
+        query: torch.Tensor,
+        output: torch.Tensor,
+        scale: float,
+        softcap: float | None,
     ) -> None:
         span = slice(chunk.start, chunk.stop)
         rows = query[span].transpose(0, 1).unsqueeze(0)

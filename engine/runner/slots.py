@@ -35,9 +35,7 @@ class Slot:
     def counts_output(self) -> bool:
         sampling = self.sampling
         return (
-            sampling.repetition_penalty != 1.0
-            or sampling.presence_penalty != 0.0
-            or sampling.frequency_penalty != 0.0
+            sampling.repetition_penalty != 1.0 or sampling.presence_penalty != 0.0 or sampling.frequency_penalty != 0.0
         )
 
     @property

@@ -32,7 +32,8 @@ def token_logprobs(logits: torch.Tensor, chosen: list[int], wanted: list[Wanted]
     own_logprobs = (own - normaliser).squeeze(1).tolist()
     vocabulary = logits.shape[1]
     tops = [0 if wish.listed else vocabulary if wish.top < 0 else min(wish.top, vocabulary) for wish in wanted]
-    top_ids = top_values = [[]] * len(chosen)
+    top_ids: list[list[int]] = [[]] * len(chosen)
+    top_values: list[list[float]] = [[]] * len(chosen)
     if max(tops):
         values, ids = torch.topk(logits, max(tops), dim=-1)
         top_ids, top_values = ids.tolist(), (values - normaliser).tolist()

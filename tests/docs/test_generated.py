@@ -5,8 +5,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from appliance.codes import every
 
+from appliance.codes import every
 from docs import generate
 
 DOCS = Path(generate.__file__).parent

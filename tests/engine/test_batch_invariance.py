@@ -3,8 +3,9 @@
 import random
 
 import pytest
-from appliance.engine.protocol import Request, SamplingParams
 from in_process import InProcess
+
+from appliance.engine.protocol import Request, SamplingParams
 
 # Largest difference of a log-probability between company and solitude. float32: other orders of summation. bfloat16:
 # 0 was measured on a CPU with avx512_bf16, whose matrix products do not depend on the number of rows.

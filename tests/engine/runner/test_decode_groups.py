@@ -1,8 +1,9 @@
 """Grouping decodes: every row once, its visible blocks exact, padding never more than its own blocks."""
 
-from appliance.engine.runner.decode_groups import decode_groups
 from hypothesis import given
 from hypothesis import strategies as st
+
+from appliance.engine.runner.decode_groups import decode_groups
 
 
 @given(

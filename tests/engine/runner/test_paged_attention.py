@@ -4,12 +4,13 @@ import math
 
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
 from appliance.engine.runner.batch import Batch
 from appliance.engine.runner.kv_pool import KVPool
 from appliance.engine.runner.paged_attention import PagedAttention
 from appliance.kernels.kv import kv_format
-from hypothesis import given
-from hypothesis import strategies as st
 
 BLOCK, HEADS, KV_HEADS, DIM = 4, 6, 2, 10
 
@@ -60,9 +61,7 @@ def run(shares, window, softcap, dtype=torch.float32, kv_dtype="float32", seed=0
     key = torch.cat([kv[c:, 0] for (c, _), kv in zip(shares, full, strict=True)])
     value = torch.cat([kv[c:, 1] for (c, _), kv in zip(shares, full, strict=True)])
     scale = 0.37
-    paged = PagedAttention(pool, batch, dtype).attend(
-        0, query, key, value, scale=scale, window=window, softcap=softcap
-    )
+    paged = PagedAttention(pool, batch, dtype).attend(0, query, key, value, scale=scale, window=window, softcap=softcap)
     expected = [
         truth(query[starts[i] : starts[i + 1]].double(), kv[:, 0].double(), kv[:, 1].double(), scale, window, softcap)
         for i, kv in enumerate(full)

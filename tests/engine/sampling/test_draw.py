@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 import torch
-from appliance.engine.protocol import SamplingParams
-from appliance.engine.sampling.draw import draw, keyed_uniform
 from hypothesis import given
 from hypothesis import strategies as st
+
+from appliance.engine.protocol import SamplingParams
+from appliance.engine.sampling.draw import draw, keyed_uniform
 
 
 def allowed(logits: np.ndarray, sampling: SamplingParams) -> dict[int, float]:

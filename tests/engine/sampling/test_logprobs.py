@@ -1,6 +1,7 @@
 """Reported log-probabilities against torch's log_softmax."""
 
 import torch
+
 from appliance.engine.sampling.logprobs import Wanted, token_logprobs
 
 

@@ -1,6 +1,7 @@
 """The sampler on rows of different requests: one row's parameters never touch another's."""
 
 import torch
+
 from appliance.engine.core.types import SlotStart
 from appliance.engine.protocol import SamplingParams
 from appliance.engine.runner.slots import Slot
