@@ -1,7 +1,7 @@
 """Attention over the paged cache in plain PyTorch, for every KV format: decodes in padded groups, prefills one by one.
 
-A decoding row sees its cache through one gather of its group; grouped-query heads are folded into the query rows, so keys
-are never repeated. Masks and index tensors are made once per step and window, then shared by all layers.
+A decoding row sees its cache through one gather of its group; grouped-query heads are folded into the query rows, so
+keys are never repeated. Masks and index tensors are made once per step and window, then shared by all layers.
 
 Every call passes a mask, a number of keys that is a multiple of KEY_MULTIPLE and at least MIN_QUERIES queries: without
 them torch rounds differently, and a token's result would depend on its neighbours, or on where a chunk ended.
@@ -140,7 +140,7 @@ class PagedAttention:
         return plans
 
     def _causal_mask(self, queries: int, context: int, keys: int, window: int | None) -> torch.Tensor:
-        """The last `queries` positions of a context, each seeing itself and what lies before it, at most `window` in all."""
+        """[queries, keys] for the last positions of a context: each sees itself and those before, `window` in all."""
         positions = torch.arange(keys)
         own = positions[context - queries : context].unsqueeze(1)
         hidden = positions > own
@@ -157,7 +157,7 @@ def _attention(
     scale: float,
     softcap: float | None,
 ) -> torch.Tensor:
-    """softmax(cap(q k^T scale) + mask) v: query [S, heads, queries, head_dim], keys and values with heads or kv_heads."""
+    """softmax(cap(q k^T scale) + mask) v; query [S, heads, queries, head_dim], keys and values with their own heads."""
     grouped = query.shape[1] != keys.shape[1]
     if softcap is None:
         count = query.shape[2]

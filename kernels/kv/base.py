@@ -1,7 +1,7 @@
 """What a KV format is: facts for the planner, and how keys and values become bytes of a pool and back.
 
-The pool of one layer is a uint8 tensor [blocks, block_tokens, kv_heads, content_bytes]; one (token, head) holds K then V,
-scales included, so a new format changes content_bytes and the two conversions, nothing else.
+The pool of one layer is a uint8 tensor [blocks, block_tokens, kv_heads, content_bytes]; one (token, head) holds K then
+V, scales included, so a new format changes content_bytes and the two conversions, nothing else.
 """
 
 from __future__ import annotations

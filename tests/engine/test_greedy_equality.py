@@ -1,7 +1,7 @@
 """Greedy tokens equal those of Transformers in float32: alone, batched, chunked, after cache hits and preemption.
 
-The reference reads prompt and answer in one forward pass; every token must be the argmax given those before it, which is
-what greedy decoding means.
+The reference reads prompt and answer in one forward pass; every token must be the argmax given those before it, which
+is what greedy decoding means.
 """
 
 import random
@@ -115,14 +115,16 @@ def real_model(smollm2) -> tuple[Path, Reference, list[list[int]]]:
     from transformers import AutoTokenizer
 
     tokenizer = AutoTokenizer.from_pretrained(smollm2.parent, gguf_file=smollm2.name)
-    topics = "rivers bread chess rust copper planets bees poetry glass taxes owls maps tea salt bridges ink moss jazz clay wind"
+    topics = (
+        "rivers bread chess rust copper planets bees poetry glass taxes owls maps tea salt bridges ink moss jazz clay"
+    )
     texts = [
         tokenizer.apply_chat_template(
             [{"role": "user", "content": f"Explain {topic} to a {reader} in a few sentences."}],
             add_generation_prompt=True,
             tokenize=False,
         )
-        for topic, reader in zip(topics.split(), ["child", "sailor", "judge", "cook"] * 5, strict=True)
+        for topic, reader in zip([*topics.split(), "wind"], ["child", "sailor", "judge", "cook"] * 5, strict=True)
     ]
     return smollm2, Reference(smollm2), [tokenizer(text)["input_ids"] for text in texts]
 

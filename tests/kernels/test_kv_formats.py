@@ -1,4 +1,4 @@
-"""Every KV format in the table: its facts load without torch, its bytes are what the facts say, reading gives back what was written."""
+"""Every KV format: facts load without torch, bytes are what the facts say, reading gives back what was written."""
 
 import subprocess
 import sys
@@ -36,7 +36,7 @@ def test_golden_bytes(name):
 
 
 def test_unknown_format_lists_the_known_ones():
-    with pytest.raises(KeyError, match="fp9.*float32, float16, bfloat16"):
+    with pytest.raises(KeyError, match=r"fp9.*float32, float16, bfloat16"):
         kv_format("fp9")
 
 

@@ -1,4 +1,4 @@
-"""Paged attention against a dense float64 truth: any mix of decodes and chunks, windows, soft caps, scattered blocks."""
+"""Paged attention against a dense float64 truth: mixed decodes and chunks, windows, soft caps, scattered blocks."""
 
 import math
 

@@ -67,7 +67,7 @@ def test_draws_follow_the_distribution(settings):
     assert not counts[expected == 0].any()
     inside = expected > 0
     chi_squared = ((counts[inside] - draws * expected[inside]) ** 2 / (draws * expected[inside])).sum()
-    # 99.99 % quantile of chi-squared with 11 degrees of freedom is 37.4; the keyed stream is fixed, so this never flickers
+    # the 99.99 % quantile for 11 degrees of freedom; the keyed stream is fixed, so this never flickers
     assert chi_squared < 37.4
 
 
