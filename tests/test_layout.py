@@ -18,7 +18,7 @@ SKIPPED = {"__pycache__"}
 # room -> what it may import beside itself, by the start of the name after `appliance.`
 LIGHT_ENGINE = tuple(f"engine.{name}" for name in ("config", "logs", "protocol", "checkpoint", "tokenizer", "decide"))
 FACTS = (*LIGHT_ENGINE, "kernels.kv")
-COMMON = ("diagnostics",)
+COMMON = ("diagnostics", "api_key")
 PROFILE = (*COMMON, "profile", "migrations", "schemas")
 MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "kernels": (),
@@ -28,6 +28,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "engine": ("kernels",),
     "appliance.diagnostics": (),
     "appliance.child": (),
+    "appliance.api_key": (),
     "appliance.codes": COMMON,
     "appliance.profile": (*PROFILE, *FACTS),
     "appliance.validate": (*PROFILE, *FACTS),

@@ -1,17 +1,19 @@
 """The second tier's findings: pydantic's errors as diagnostics at the key or value they speak of."""
 
 import json
+import re
 from typing import Any
 
 from ..diagnostics import Diagnostic, Severity
 from .document import Document
 from .fields import Declared, all_fields
 from .nearest import elsewhere, nearest
-from .nodes import Path, Scalar, dotted
+from .nodes import Node, Path, Scalar, dotted
 from .quoting import printable, short
 
 SECRET_PLACES = ("security.api_keys",)
 BOOLEANS = {"true", "false", "yes", "no", "on", "off", "y", "n"}
+LONG_INTEGER = re.compile(r"[-+]?[0-9]{19,}")
 Said = tuple[str, str, str]
 """code, fact, way out"""
 
@@ -86,7 +88,7 @@ def say(error: Any, document: Document, path: Path, value: Any, field: Declared 
     if kind in ("bool_type", "bool_parsing") and isinstance(value, str) and value.lower() in BOOLEANS:
         right = "true" if value.lower() in ("true", "yes", "on", "y") else "false"
         return "AP0015", f"{seen} is a quoted word where a boolean is wanted", f"write {right} without quotes"
-    if isinstance(value, str) and (words or kind == "literal_error"):
+    if isinstance(value, str) and words:
         return unknown_word(value, seen, words, form)
     if kind == "literal_error" and isinstance(value, bool):
         return (
@@ -104,6 +106,8 @@ def say(error: Any, document: Document, path: Path, value: Any, field: Declared 
         return "AP0105", f"{seen} is empty" if value == "" else f"{seen} holds too little", ""
     if kind == "string_pattern_mismatch":
         return "AP0106", f"{seen} is not {form or 'of the right form'}", ""
+    if kind == "int_type" and is_long_integer(document.node(path)):
+        return "AP0105", f"{seen} is too large", "write a number of at most 18 digits"
     if form and kind not in ("string_type", "model_type"):
         return "AP0103", f"{seen} is not {form}", ""
     return "AP0103", f"{seen} is not {WANTED.get(kind, str(error['msg']).lower())}", repair(kind, value, document, path)
@@ -127,6 +131,11 @@ WANTED = {
     "model_type": "a mapping",
     "model_attributes_type": "a mapping",
 }
+
+
+def is_long_integer(node: Node | None) -> bool:
+    """Beyond what is read as a whole number: it arrives as text or as a float."""
+    return isinstance(node, Scalar) and node.plain and LONG_INTEGER.fullmatch(node.raw) is not None
 
 
 def add_it(field: Declared | None) -> str:

@@ -1,8 +1,8 @@
 """The profile: everything an operator decides, one section per file beside this one."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from .endpoints import Endpoints
 from .engine import Engine
@@ -17,6 +17,7 @@ from .parsers import Parsers
 from .reload import Reload
 from .security import Security
 from .setting import Section, section, setting
+from .types import wants
 
 
 class Profile(Section):
@@ -49,3 +50,11 @@ class Profile(Section):
         None, description="Follow the profile in a git repository; null: the local file only.", reload="live"
     )
     observability: Observability = section(Observability, description="Logs.")
+
+    @field_validator("schema_", mode="before")
+    @classmethod
+    def number(cls, value: Any) -> Any:
+        """For Python true equals 1."""
+        if isinstance(value, bool):
+            raise wants("1", "write 1")
+        return value

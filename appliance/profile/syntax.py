@@ -6,6 +6,7 @@ import yaml
 
 from ..diagnostics import Diagnostic, Position, Severity
 
+ELSE = "`appliance schema` and profiles/quickstart.yaml show how a profile is written"
 INDENT = "indent keys of one mapping by the same number of spaces"
 QUOTE = "put the value in quotes"
 
@@ -25,6 +26,9 @@ PROBLEMS: dict[str, tuple[str, str]] = {
     "did not find expected <document start>": ("text follows the end of the document", INDENT),
     "did not find expected node content": ("a value is missing here", "write it, or take the comma or bracket away"),
     "did not find expected alphabetic": ("a lone & or * is an anchor without a name", QUOTE),
+    "invalid Unicode character escape": ("an escape in double quotes names no character", "use single quotes"),
+    "unknown directive name": ("a line that begins with % is a directive, and YAML has none of this name", "remove it"),
+    "incompatible YAML document": ("the %YAML directive names a version that does not exist", "remove that line"),
     "invalid leading UTF-8": ("bytes that are not UTF-8", "save the file as UTF-8"),
 }
 OPENED = ("quoted scalar", "flow sequence", "flow mapping")
@@ -37,7 +41,7 @@ def explain(file: str, text: str, error: yaml.YAMLError) -> Diagnostic:
     if any(word in context for word in OPENED):
         mark = getattr(error, "context_mark", None) or mark
     if mark is None:
-        return Diagnostic("AP0004", Severity.ERROR, Position(file), "", problem, INDENT)
+        return Diagnostic("AP0004", Severity.ERROR, Position(file), "", problem, ELSE)
     lines = text.splitlines()
     line = lines[mark.line] if mark.line < len(lines) else ""
     code, column, fact, fix = judge(problem, context, line, mark.column)
@@ -59,7 +63,7 @@ def judge(problem: str, context: str, line: str, column: int) -> tuple[str, int,
     if "flow mapping" in context and (reference := line.find("${", column)) >= 0:
         fact = "${ } cannot stand unquoted between { and }"
         return "AP0004", reference, fact, "write its key on a line of its own"
-    fact, fix = next((said for part, said in PROBLEMS.items() if part in problem), (problem, INDENT))
+    fact, fix = next((said for part, said in PROBLEMS.items() if part in problem), (problem, ELSE))
     return "AP0004", column, fact, fix
 
 

@@ -1,7 +1,7 @@
 """The first tier: bytes of a file -> Document, or why they are not one YAML text."""
 
+import os
 import re
-from pathlib import Path
 
 from ..diagnostics import Diagnostic, Position, Severity
 from .document import Document
@@ -14,7 +14,7 @@ CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]
 def read_file(path: str) -> tuple[Document, list[Diagnostic]]:
     """Never raises for what the file holds; AP0001 says that it could not be read at all."""
     try:
-        with Path(path).open("rb") as file:
+        with open(path, "rb", opener=_open) as file:
             data = file.read(MAX_BYTES + 1)
     except OSError as error:
         fix = "name the profile inside it" if isinstance(error, IsADirectoryError) else "correct path or permissions"
@@ -22,6 +22,13 @@ def read_file(path: str) -> tuple[Document, list[Diagnostic]]:
     except ValueError:
         return Document(path, "", None), [finding(path, "AP0001", "cannot be read: the name holds a NUL", "correct it")]
     return read_bytes(data, path)
+
+
+def _open(path: str, flags: int) -> int:
+    """A pipe that nobody writes to is empty instead of waited for; `<(command)` is read to its end."""
+    descriptor = os.open(path, flags | os.O_NONBLOCK)
+    os.set_blocking(descriptor, True)
+    return descriptor
 
 
 def read_bytes(data: bytes, file: str) -> tuple[Document, list[Diagnostic]]:

@@ -6,10 +6,10 @@ Every path needs a key but the open ones, also paths that lead nowhere: 401 come
 import hashlib
 import hmac
 import os
-from pathlib import Path
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from appliance.api_key import UnusableKeyError, from_file, from_variable
 from appliance.server.errors import ApiError
 
 
@@ -23,18 +23,12 @@ def read_keys(references: tuple[dict[str, str], ...]) -> tuple[bytes, ...]:
 
 
 def _read(reference: dict[str, str]) -> str:
-    if "env" in reference:
-        where = f"environment variable {reference['env']}"
-        key = os.environ.get(reference["env"], "").strip()
-    else:
-        where = f"file {reference['file']}"
-        try:
-            key = Path(reference["file"]).read_text().strip()
-        except (OSError, UnicodeDecodeError) as error:
-            raise KeyMissingError(f"security.api_keys: {where} cannot be read: {error}") from None
-    if not key:
-        raise KeyMissingError(f"security.api_keys: {where} is empty or not set")
-    return key
+    try:
+        if "env" in reference:
+            return from_variable(reference["env"], os.environ.get(reference["env"]))
+        return from_file(reference["file"])
+    except UnusableKeyError as error:
+        raise KeyMissingError(f"security.api_keys: {error}") from None
 
 
 class KeyGuard:

@@ -70,6 +70,9 @@ class LimitedHttp(HttpToolsProtocol):
         if not self._refused:
             super().on_message_complete()
 
+    def _unsupported_upgrade_warning(self) -> None:
+        """Quiet: the client is answered over HTTP, and uvicorn's advice to install a library is none here."""
+
     def _wait_for_headers(self) -> None:
         self._headers_are_there()
         self._deadline = self.loop.call_later(HEADER_SECONDS, self.transport.close)

@@ -2,6 +2,7 @@
 
 import json
 import math
+import stat
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,18 +11,27 @@ from .errors import CheckpointError
 
 LARGEST_JSON = 64 * 1024 * 1024
 LARGEST_INTEGER = 2**31
+CORRECT = "fetch the file again, or correct it there"
 
 
 def read_json(path: Path) -> dict[str, Any]:
     """The JSON object in `path`; CheckpointError where it is missing, too large, not JSON or not an object."""
     try:
-        size = path.stat().st_size
+        size = regular_size(path)
         if size > LARGEST_JSON:
             raise CheckpointError(str(path), f"has {size:,} bytes, more than a JSON header may have ({LARGEST_JSON:,})")
         text = path.read_bytes()
     except OSError as error:
-        raise CheckpointError(str(path), f"cannot be read: {error.strerror}") from error
+        raise CheckpointError(str(path), f"cannot be read: {error.strerror}", "correct path or permissions") from error
     return parse_json(str(path), text)
+
+
+def regular_size(path: Path) -> int:
+    """Bytes of `path`; CheckpointError for a pipe or a device, whose reading may never end. Raises OSError."""
+    state = path.stat()
+    if not stat.S_ISREG(state.st_mode) and not stat.S_ISDIR(state.st_mode):
+        raise CheckpointError(str(path), "is not a regular file", "put the file itself there")
+    return state.st_size
 
 
 def parse_json(path: str, text: bytes) -> dict[str, Any]:
@@ -41,7 +51,7 @@ class Fields:
         self.path, self.tree = path, tree
 
     def wrong(self, key: str, expected: str) -> CheckpointError:
-        return CheckpointError(self.path, f"{key} is {shorten(self.tree.get(key))}, expected {expected}")
+        return CheckpointError(self.path, f"{key} is {shorten(self.tree.get(key))}, expected {expected}", CORRECT)
 
     def missing(self, key: str) -> CheckpointError:
         return CheckpointError(

@@ -12,7 +12,7 @@ from typing import Any
 
 from .dtypes import STORAGE_TYPES, TensorInfo
 from .errors import CheckpointError
-from .fields import shorten
+from .fields import regular_size, shorten
 
 # ids as written in files; values are the names of the format's own specification
 TENSOR_TYPES = {0: "F32", 1: "F16", 2: "Q4_0", 3: "Q4_1", 6: "Q5_0", 7: "Q5_1", 8: "Q8_0", 12: "Q4_K", 13: "Q5_K",
@@ -107,13 +107,14 @@ def read_gguf(path: str | Path, arrays: bool = False) -> GGUFHeader:
     """Metadata and tensors of a GGUF file; `arrays` also reads token lists and other arrays of more than 64 values."""
     path = str(path)
     try:
+        regular_size(Path(path))
         with Path(path).open("rb") as file:
             if file.read(4) != b"GGUF":
                 raise CheckpointError(path, "is not a GGUF file (it does not start with GGUF)", AGAIN)
             with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
                 return _read(_Reader(path, data), arrays)
     except OSError as error:
-        raise CheckpointError(path, f"cannot be read: {error.strerror}") from error
+        raise CheckpointError(path, f"cannot be read: {error.strerror}", "correct path or permissions") from error
 
 
 def _read(reader: _Reader, arrays: bool) -> GGUFHeader:
@@ -146,7 +147,17 @@ def _read(reader: _Reader, arrays: bool) -> GGUFHeader:
     if type(alignment) is not int or not 1 <= alignment <= 2**20:
         raise CheckpointError(reader.path, f"general.alignment is {shorten(alignment)}", AGAIN)
     start = -(-reader.position // alignment) * alignment
-    return GGUFHeader(metadata, tuple(_place(reader, start, *tensor) for tensor in described), skipped)
+    tensors = tuple(_place(reader, start, *tensor) for tensor in described)
+    position = start
+    for tensor in tensors:
+        if tensor.offset != position:
+            raise CheckpointError(
+                reader.path,
+                f"tensor {shorten(tensor.name)} starts at byte {tensor.offset:,}, expected {position:,}",
+                AGAIN,
+            )
+        position += -(-tensor.nbytes // alignment) * alignment
+    return GGUFHeader(metadata, tensors, skipped)
 
 
 def _place(reader: _Reader, start: int, name: str, dtype: str, shape: tuple[int, ...], offset: int) -> TensorInfo:

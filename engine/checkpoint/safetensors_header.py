@@ -6,7 +6,7 @@ from typing import Any, TypeGuard
 
 from .dtypes import STORAGE_TYPES, TensorInfo
 from .errors import CheckpointError
-from .fields import parse_json, read_json, shorten
+from .fields import parse_json, read_json, regular_size, shorten
 
 INDEX = "model.safetensors.index.json"
 SINGLE = "model.safetensors"
@@ -68,8 +68,8 @@ def _files(folder: Path) -> list[str]:
 def read_file(path: Path) -> list[TensorInfo]:
     """Tensors of one file by offset. The data must lie without gap or overlap and end where the file ends."""
     try:
+        size = regular_size(path)
         with path.open("rb") as file:
-            size = path.stat().st_size
             length = int.from_bytes(file.read(8), "little")
             if size < 8 or not 2 <= length <= min(LARGEST_HEADER, size - 8):
                 raise CheckpointError(
@@ -77,7 +77,7 @@ def read_file(path: Path) -> list[TensorInfo]:
                 )
             header = file.read(length)
     except OSError as error:
-        raise CheckpointError(str(path), f"cannot be read: {error.strerror}") from error
+        raise CheckpointError(str(path), f"cannot be read: {error.strerror}", "correct path or permissions") from error
     entries = parse_json(str(path), header)
     entries.pop("__metadata__", None)
     start = 8 + length

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import tokenizers
 from tokenizers import AddedToken
 
@@ -11,12 +12,27 @@ from .description import Description
 from .errors import TokenizerError
 
 SPECIAL = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
+CONFIG = "tokenizer_config.json"
 OTHER_FORMATS = ("tokenizer.model", "vocab.json", "tekken.json", "vocab.txt")
+
+
+class Added(msgspec.Struct):
+    content: str
+    special: bool = False
+    normalized: bool = False
+    single_word: bool = False
+    lstrip: bool = False
+    rstrip: bool = False
+
+
+class NamedTemplate(msgspec.Struct):
+    name: str
+    template: str
 
 
 def load_folder(folder: Path) -> tuple[tokenizers.Tokenizer, Description]:
     path = folder / "tokenizer.json"
-    if not path.exists():
+    if not path.is_file():
         found = [name for name in OTHER_FORMATS if (folder / name).exists()]
         seen = f"there is only {', '.join(found)}" if found else "there is no tokenizer"
         raise TokenizerError(str(folder), f"{seen}; tokenizer.json is needed", "save the tokenizer as tokenizer.json")
@@ -26,9 +42,9 @@ def load_folder(folder: Path) -> tuple[tokenizers.Tokenizer, Description]:
         raise TokenizerError(str(path), f"cannot be read: {error}", "fetch the file again") from None
     backend.no_truncation()
     backend.no_padding()
-    config = _read_json(folder / "tokenizer_config.json")
+    config = _read_json(folder / CONFIG)
     special = {**_read_json(folder / "special_tokens_map.json"), **config}
-    _add_missing(backend, config)
+    _add_missing(backend, folder, config)
     tokens: dict[str, str | list[str]] = {name: text for name in SPECIAL if (text := _text(special.get(name)))}
     extra = special.get("additional_special_tokens") or special.get("extra_special_tokens")
     if isinstance(extra, list) and extra:
@@ -38,20 +54,20 @@ def load_folder(folder: Path) -> tuple[tokenizers.Tokenizer, Description]:
     return backend, Description(tokens, _eos_tokens(folder, backend, tokens), _chat_templates(folder, config))
 
 
-def _add_missing(backend: tokenizers.Tokenizer, config: dict[str, Any]) -> None:
+def _add_missing(backend: tokenizers.Tokenizer, folder: Path, config: dict[str, Any]) -> None:
     """Added tokens that only tokenizer_config.json lists, by id so that the library numbers them alike."""
-    entries = sorted((int(key), value) for key, value in config.get("added_tokens_decoder", {}).items())
+    listed = _shaped(folder, config, "added_tokens_decoder", dict[int, Added] | None) or {}
     known = backend.get_added_tokens_decoder()
     missing = [
         AddedToken(
-            value["content"],
-            special=bool(value.get("special")),
-            normalized=bool(value.get("normalized")),
-            single_word=bool(value.get("single_word")),
-            lstrip=bool(value.get("lstrip")),
-            rstrip=bool(value.get("rstrip")),
+            token.content,
+            special=token.special,
+            normalized=token.normalized,
+            single_word=token.single_word,
+            lstrip=token.lstrip,
+            rstrip=token.rstrip,
         )
-        for token_id, value in entries
+        for token_id, token in sorted(listed.items())
         if token_id not in known
     ]
     if missing:
@@ -71,11 +87,14 @@ def _eos_tokens(folder: Path, backend: tokenizers.Tokenizer, tokens: dict[str, A
 
 def _chat_templates(folder: Path, config: dict[str, Any]) -> dict[str, str]:
     templates: dict[str, str] = {}
-    listed = config.get("chat_template")
-    if isinstance(listed, str):
-        templates["default"] = listed
-    elif isinstance(listed, list):
-        templates |= {entry["name"]: entry["template"] for entry in listed}
+    listed = _shaped(folder, config, "chat_template", str | list[NamedTemplate] | dict[str, str] | None)
+    match listed:
+        case str():
+            templates["default"] = listed
+        case list():
+            templates |= {entry.name: entry.template for entry in listed}
+        case dict():
+            templates |= listed
     templates |= {
         path.stem: _read_text(path) for path in sorted((folder / "additional_chat_templates").glob("*.jinja"))
     }
@@ -83,6 +102,13 @@ def _chat_templates(folder: Path, config: dict[str, Any]) -> dict[str, str]:
     if own.exists():
         templates["default"] = _read_text(own)
     return templates
+
+
+def _shaped(folder: Path, config: dict[str, Any], key: str, kind: Any) -> Any:
+    try:
+        return msgspec.convert(config.get(key), kind, strict=False)
+    except msgspec.ValidationError as error:
+        raise TokenizerError(str(folder / CONFIG), f"{key}: {error}", "fetch the file again") from None
 
 
 def _text(token: Any) -> str | None:
@@ -95,15 +121,15 @@ def _read_text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise TokenizerError(str(path), f"cannot be read: {error}") from None
+        raise TokenizerError(str(path), f"cannot be read: {error}", "fetch the file again") from None
 
 
 def _read_json(path: Path) -> dict[str, Any]:
-    if not path.exists():
+    if not path.is_file():
         return {}
     try:
         value = json.loads(_read_text(path))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise TokenizerError(str(path), f"is not valid JSON: {error}", "fetch the file again") from None
     if not isinstance(value, dict):
         raise TokenizerError(str(path), "must hold a JSON object", "fetch the file again")

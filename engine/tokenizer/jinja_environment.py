@@ -10,8 +10,13 @@ from jinja2 import nodes
 from jinja2.exceptions import SecurityError, TemplateError
 from jinja2.ext import Extension
 from jinja2.parser import Parser
+from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.utils import Namespace
+
+LONGEST_PRODUCT = 1_000_000
+"""Characters or items of a repeated text or list."""
+LARGEST_POWER = 64
 
 
 class GenerationBlock(Extension):
@@ -49,6 +54,22 @@ class GuardedNamespace(Namespace):
         super().__setitem__(name, value)
 
 
+class BoundedEnvironment(ImmutableSandboxedEnvironment):
+    """Refuses products that would fill the memory: no time limit can stop a single operation."""
+
+    intercepted_binops = frozenset({"*", "**"})
+
+    def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
+        if operator == "*":
+            for sequence, times in ((left, right), (right, left)):
+                repeats = isinstance(sequence, str | list | tuple) and isinstance(times, int)
+                if repeats and len(sequence) * times > LONGEST_PRODUCT:
+                    raise SecurityError(f"a text or list repeated {times} times is too long")
+        elif isinstance(right, int | float) and abs(right) > LARGEST_POWER:
+            raise SecurityError(f"the power {right} is too large")
+        return super().call_binop(context, operator, left, right)
+
+
 def raise_exception(message: str) -> None:
     raise TemplateError(message)
 
@@ -68,7 +89,7 @@ def now(form: str) -> str:
 
 
 def make_environment(clock: Callable[[str], str] = now) -> ImmutableSandboxedEnvironment:
-    environment = ImmutableSandboxedEnvironment(
+    environment = BoundedEnvironment(
         trim_blocks=True, lstrip_blocks=True, extensions=[GenerationBlock, "jinja2.ext.loopcontrols"]
     )
     environment.filters["tojson"] = to_json

@@ -1,10 +1,10 @@
 """Are the API keys where the profile says they are? Their values are never shown."""
 
-import os
 import stat
 from collections.abc import Iterator
 from pathlib import Path
 
+from ...api_key import UnusableKeyError, from_file, from_variable
 from ...diagnostics import Diagnostic
 from ..facts import Facts
 
@@ -19,22 +19,17 @@ def api_keys(facts: Facts) -> Iterator[Diagnostic]:
 
 
 def _variable(facts: Facts, path: str, name: str) -> Iterator[Diagnostic]:
-    value = facts.environ.get(name)
-    if value is None:
-        yield facts.error("AP0305", path, f"the environment variable {name} is not set", "set it")
-    elif not value.strip():
-        yield facts.error("AP0305", path, f"the environment variable {name} is empty", "put the key in it")
+    try:
+        from_variable(name, facts.environ.get(name))
+    except UnusableKeyError as error:
+        yield facts.error("AP0305", path, error.fact, error.fix)
 
 
 def _file(facts: Facts, path: str, name: str) -> Iterator[Diagnostic]:
     try:
-        with Path(name).open("rb") as file:
-            mode = os.fstat(file.fileno()).st_mode
-            first = file.readline(65536)
-    except OSError as error:
-        yield facts.error("AP0306", path, f"{name} cannot be read: {error.strerror}", "correct path or permissions")
+        from_file(name)
+    except UnusableKeyError as error:
+        yield facts.error("AP0306", path, error.fact, error.fix)
         return
-    if not first.strip():
-        yield facts.error("AP0306", path, f"the first line of {name} is empty", "write the key on it")
-    elif mode & stat.S_IROTH:
+    if Path(name).stat().st_mode & stat.S_IROTH:
         yield facts.warning("AP0307", path, f"every user of this machine can read {name}", f"chmod 600 {name}")

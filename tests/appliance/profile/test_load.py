@@ -1,5 +1,7 @@
 """From text to Profile: values, paths, references."""
 
+import os
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -111,3 +113,14 @@ def test_profiles_are_frozen(tmp_path: Path) -> None:
     profile = made(tmp_path, "model: {source: /m}")
     with pytest.raises(ValueError, match="frozen"):
         profile.kv_cache.block_tokens = 32
+
+
+def test_a_pipe_nobody_writes_to_is_empty_and_another_is_read(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "p.yaml")
+    _, profile, findings = load(str(tmp_path / "p.yaml"), {})
+    assert profile is None and [finding.code for finding in findings] == ["AP0007"]
+    text = f"{HEAD}model: {{source: /m}}\n"
+    with subprocess.Popen(["sh", "-c", f"sleep 0.1; printf %s '{text}'"], stdout=subprocess.PIPE) as writer:
+        assert writer.stdout is not None
+        _, profile, findings = load(f"/dev/fd/{writer.stdout.fileno()}", {})
+    assert findings == [] and profile is not None and profile.name == "triage"

@@ -1,6 +1,7 @@
 """API keys guard every route, known or not, however its path is spelled."""
 
 import http.client
+import os
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ OPEN = {"/health", "/ready", "/metrics"}
 @pytest.fixture(scope="module")
 def guarded(model: Path, tmp_path_factory: pytest.TempPathFactory, launcher: Any) -> Any:
     second = tmp_path_factory.mktemp("key") / "key"
-    second.write_text("sk-second-key\n")
+    second.write_text("sk-second-key\nof which this line is no part\n")
     keys = [{"env": "TEST_KEY"}, {"file": str(second)}]
     origins = ["https://app.example"]
     with launcher(
@@ -135,11 +136,17 @@ def test_every_other_origin_gets_nothing(guarded: Any, origin: str) -> None:
 @pytest.mark.parametrize("value", [None, "", "  "])
 def test_a_key_without_a_value_is_no_start(start_refused: Any, value: str | None) -> None:
     said = start_refused(api_keys=[{"env": "EMPTY_KEY"}], environment={} if value is None else {"EMPTY_KEY": value})
-    assert "EMPTY_KEY" in said and "empty or not set" in said
+    assert "EMPTY_KEY" in said and ("is empty" in said or "is not set" in said)
 
 
 def test_a_key_file_that_is_not_there_is_no_start(start_refused: Any, tmp_path: Path) -> None:
     assert str(tmp_path / "none") in start_refused(api_keys=[{"file": str(tmp_path / "none")}])
+
+
+def test_a_key_file_that_never_ends_is_no_start(start_refused: Any, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for name in (str(tmp_path / "pipe"), "/dev/zero"):
+        assert f"{name} is not a regular file" in start_refused(api_keys=[{"file": name}])
 
 
 def test_a_model_without_tokenizer_is_no_start(start_refused: Any, tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """The tier that asks the machine, and that --offline leaves out."""
 
+import os
 import socket
 from collections.abc import Callable
 from pathlib import Path
@@ -53,6 +54,23 @@ def test_key_files(check: Check, tmp_path: Path) -> None:
         ("AP0306", "security.api_keys[3]"),
         ("AP0306", "security.api_keys[4]"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (lambda path: os.mkfifo(path), "is not a regular file"),
+        (lambda path: path.symlink_to("/dev/zero"), "is not a regular file"),
+        (lambda path: path.write_bytes(b"\xff\xfesk-a"), "is not UTF-8"),
+        (lambda path: path.write_text("sk-a\0\n"), "no header carries"),
+        (lambda path: path.write_text("sk-a" * 2000), "longer than 4096 bytes"),
+    ],
+    ids=["pipe", "device", "bytes", "control", "long"],
+)
+def test_key_files_that_hold_no_key(make: Callable[[Path], Any], says: str, check: Check, tmp_path: Path) -> None:
+    make(tmp_path / "key")
+    found = lines(check("security: {api_keys: [{file: key}]}"))["AP0306"]
+    assert says in found and "sk-a" not in found
 
 
 def test_port_in_use_is_a_warning(check: Check) -> None:

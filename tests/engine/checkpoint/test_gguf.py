@@ -1,6 +1,7 @@
 """GGUF headers: the library's own files read back, architectures mapped, damaged files refused."""
 
 import math
+import os
 import struct
 from pathlib import Path
 from typing import Any
@@ -217,3 +218,23 @@ def test_task_of_gguf_files(tmp_path: Path) -> None:
     assert architecture(str(write_gguf(tmp_path / "b.gguf", "qwen3", {"pooling_type": 3}))).task == "embed"
     bert = architecture(str(write_gguf(tmp_path / "c.gguf", "bert")))
     assert (bert.name, bert.task, bert.supported) == ("bert", "embed", False)
+
+
+def test_a_tensor_inside_another_is_refused(tmp_path: Path) -> None:
+    """One flipped bit of an offset; otherwise the weights of one layer would quietly serve another."""
+    path = write_gguf(tmp_path / "a.gguf")
+    header = read_gguf(path)
+    moved = header.tensors[1]
+    start = header.tensors[0].offset
+    data = path.read_bytes()
+    described = data.index(moved.name.encode()) + len(moved.name)
+    place = data.index(struct.pack("<Q", moved.offset - start), described)
+    path.write_bytes(data[:place] + bytes(8) + data[place + 8 :])
+    with pytest.raises(CheckpointError, match=f"'{moved.name}' starts at byte {start:,}, expected {moved.offset:,}"):
+        read_gguf(path)
+
+
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "a.gguf")
+    with pytest.raises(CheckpointError, match="is not a regular file"):
+        read_gguf(tmp_path / "a.gguf")

@@ -1,6 +1,8 @@
 """Folders with safetensors: real ones read, damaged ones refused with the file and the way out."""
 
 import json
+import os
+import shutil
 import struct
 from collections.abc import Callable
 from pathlib import Path
@@ -115,6 +117,15 @@ def test_damaged(name: str, tmp_path: Path) -> None:
         read_file(path)
     assert message in caught.value.fact
     assert caught.value.path == str(path)
+
+
+@pytest.mark.parametrize("name", ["config.json", "model.safetensors", "model.safetensors.index.json"])
+def test_a_pipe_is_not_waited_for(name: str, tiny_model: Callable[..., Path], tmp_path: Path) -> None:
+    shutil.copytree(tiny_model("llama"), tmp_path, dirs_exist_ok=True)
+    (tmp_path / name).unlink(missing_ok=True)
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(CheckpointError, match=f"{name}: is not a regular file"):
+        read(str(tmp_path))
 
 
 def test_truncated_checkpoint(tiny_model: Callable[..., Path], tmp_path: Path) -> None:

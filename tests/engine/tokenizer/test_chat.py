@@ -265,6 +265,15 @@ def test_an_endless_template_is_stopped() -> None:
         time.sleep(0.01)
 
 
+@pytest.mark.parametrize("product", ["'x' * 10**10", "10**10 * 'x'", "[1] * 10**12", "10**99999999"])
+def test_a_product_that_fills_the_memory_is_refused(product: str) -> None:
+    """Neither computed while the template is compiled nor for a request."""
+    template = ChatTemplate(f"{{{{ '-' * 3 }}}}{{% if messages %}}{{{{ {product} }}}}{{% endif %}}", "here")
+    with pytest.raises(ChatError, match="too l"):
+        template.render([{"role": "user", "content": "yes"}], None, False, False, {})
+    assert template.render([], None, False, False, {}) == "---"
+
+
 def test_a_broken_template_is_told_at_boot(tmp_path: Path) -> None:
     tiny_model.make_tokenizer(tmp_path)
     (tmp_path / "chat_template.jinja").write_text("fine\n{% for m in %}\n")

@@ -120,6 +120,13 @@ def test_special_tokens_as_templates_see_them(folder: Path) -> None:
             r"tokenizer_config\.json: is not valid JSON",
         ),
         (lambda folder: (folder / "tokenizer_config.json").write_text("[]"), "must hold a JSON object"),
+        (lambda folder: (folder / "tokenizer_config.json").write_text("[" * 100_000), "is not valid JSON"),
+        (lambda folder: edit(folder / "tokenizer_config.json", chat_template=5), "chat_template: Expected"),
+        (lambda folder: edit(folder / "tokenizer_config.json", chat_template=["x"]), "chat_template: Expected"),
+        (lambda folder: edit(folder / "tokenizer_config.json", chat_template=[{"name": "default"}]), "`template`"),
+        (lambda folder: edit(folder / "tokenizer_config.json", added_tokens_decoder=[]), "added_tokens_decoder: "),
+        (lambda folder: edit(folder / "tokenizer_config.json", added_tokens_decoder={"7": {}}), "`content`"),
+        (lambda folder: edit(folder / "tokenizer_config.json", added_tokens_decoder={"x": {}}), "`int`"),
     ],
 )
 def test_damaged_folders_are_told(damage: Callable[[Path], Any], says: str, folder: Path) -> None:
