@@ -11,6 +11,7 @@ from appliance.migrations.dialects.trees import Tree
 
 # Jinja, Go templates and `<your-model>` are no shell; they are read as plain words of the same length.
 _TEMPLATE = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|(?<=[\s=/\"'])<[a-zA-Z][\w -]*>(?=[\s/\"']|\Z)", re.DOTALL)
+_BETWEEN = re.compile(r"(\\\r?\n)([ \t]*\{%[^\n]*?%\}[ \t]*)(?=\r?\n)")
 _RETURN = re.compile(r"\\\r\n|\r\n")
 _PLAIN = re.compile(r"[^\\'\"$`{]*")
 _VARIABLE = re.compile(r'"?\$(?:(\w+)|\{(\w+)(?:\[[@*]\])?(?:[-:+?=].*)?\}|\((\w+)\))"?', re.DOTALL)
@@ -102,6 +103,10 @@ def read_script(layer: Layer, every: bool = False) -> Script:
 
 
 def masked(text: str) -> str:
+    """The text as long as before; template lines inside a continued command continue it."""
+    if "{%" in text:
+        text = _BETWEEN.sub(lambda found: found[1] + " " * (len(found[2]) - 1) + "\\", text)
+        text = _BETWEEN.sub(lambda found: found[1] + " " * (len(found[2]) - 1) + "\\", text)
     text = _TEMPLATE.sub(lambda found: re.sub(r"[^\n]", "X", found.group()), text)
     return _RETURN.sub(lambda found: " \\\n" if found.group()[0] == "\\" else " \n", text)
 
@@ -117,6 +122,7 @@ class _Reader:
     def read(self) -> Script:
         statement = Statement(0, len(self.text), Remark(self.script.layer, 0), self.script.top)
         self._walk(self._tree.root, statement)
+        self.script.errors.sort()
         return self.script
 
     def _walk(self, root: Any, outer: Statement) -> None:

@@ -1,8 +1,9 @@
-"""Which exported variables a command of a script gets."""
+"""What belongs to which command of a script: exported variables, and text that could be read in two ways."""
 
-from collections.abc import Iterable, Sequence
+from bisect import bisect_left, insort
+from collections.abc import Iterable, Iterator, Sequence
 
-from appliance.migrations.canonical import OptionSite
+from appliance.migrations.canonical import Deployment, OptionSite
 
 
 class Exports:
@@ -26,3 +27,31 @@ class Exports:
             self._last[site.name] = site
         self._fresh = []
         return found
+
+
+def distinct(found: Iterable[Deployment]) -> Iterator[Deployment]:
+    """Leaves out what stands inside of something already read, as a command substitution in a quoted command."""
+    taken: list[tuple[int, int]] = []
+    for deployment in found:
+        own = _places(deployment)
+        if not any(_crosses(taken, start, end) for start, end in own):
+            for place in own:
+                insort(taken, place)
+            yield deployment
+
+
+def _places(deployment: Deployment) -> list[tuple[int, int]]:
+    """The text that the deployment alone may edit, in pieces that do not touch."""
+    merged: list[tuple[int, int]] = []
+    for element in sorted(site.element for site in deployment.sites if not site.handle.borrowed):
+        if merged and element.start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(merged[-1][1], element.end))
+        else:
+            merged.append((element.start, element.end))
+    return merged
+
+
+def _crosses(taken: list[tuple[int, int]], start: int, end: int) -> bool:
+    index = bisect_left(taken, (start, end))
+    before = index > 0 and taken[index - 1][1] > start
+    return before or (index < len(taken) and taken[index][0] < end)

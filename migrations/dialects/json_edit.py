@@ -8,8 +8,8 @@ from typing import Any
 
 from appliance.migrations.canonical import Edit, Path
 from appliance.migrations.dialects.layers import Layer
-from appliance.migrations.dialects.pieces import Piece, WordList
-from appliance.migrations.dialects.quoting import JSON_LIST, CannotWriteError
+from appliance.migrations.dialects.pieces import CannotWriteError, Piece, WordList
+from appliance.migrations.dialects.quoting import JSON_LIST
 from appliance.migrations.operations import Insert, Keep, Raw, Remove, Rewrite
 
 _BLANK = re.compile(r"[ \t\r\n]*")

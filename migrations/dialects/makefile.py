@@ -18,7 +18,7 @@ from appliance.migrations.dialects.pins import with_neighbours
 from appliance.migrations.dialects.quoting import BARE, SHELL
 from appliance.migrations.dialects.shell_edit import edit_words
 from appliance.migrations.dialects.shell_reader import ShellReader
-from appliance.migrations.dialects.words_reader import engine_variable
+from appliance.migrations.dialects.words_reader import WordsReader, engine_variable
 from appliance.migrations.operations import Operation
 
 _TARGET = re.compile(r"^([\w./%$(){} -]+?)\s*::?(?![=:])")
@@ -40,9 +40,9 @@ class _Variable:
     start: int
 
 
-class _File:
+class _File(WordsReader):
     def __init__(self, layer: Layer) -> None:
-        self.layer = layer
+        super().__init__(layer)
         self.text = layer.text
         self.variables: list[_Variable] = []
         self.recipes: list[tuple[str, Logical]] = []
@@ -70,9 +70,8 @@ class _File:
 
     def read(self) -> list[Deployment]:
         env = self._env()
-        used: set[int] = set()
-        literals = self._literals()
-        lists: dict[str, list[WordList]] = {}
+        self.literals = self._literals()
+        lists = self._options()
         found: list[Deployment] = []
         for target, line in self.recipes:
             raw = self.text[line.start : line.end]
@@ -83,9 +82,9 @@ class _File:
             reader = ShellReader(
                 same_length(self.layer, self.text[start : line.end], start),
                 Remark(self.layer, line.start),
-                used=used,
+                seen=self._seen,
             )
-            reader.take_from(literals, self._options(literals, lists))
+            reader.take_from(self, lists)
             found += [replace(d, label=target or d.label) for d in reader.read(env)]
         return found
 
@@ -98,9 +97,8 @@ class _File:
                 found[variable.name] = value
         return found
 
-    def _options(self, literals: dict[str, str], lists: dict[str, list[WordList]]) -> dict[str, list[WordList]]:
-        if lists:
-            return lists
+    def _options(self) -> dict[str, list[WordList]]:
+        lists: dict[str, list[WordList]] = {}
         for variable in self.variables:
             text = blanked(self.text, variable.start, variable.line.end)
             if not text.lstrip().startswith("-"):

@@ -16,6 +16,10 @@ _REST_OF_LINE = re.compile(r"[ \t\r]*;?[ \t\r]*(?:#[^\n]*)?(?:\n|\Z)")
 _NEXT = re.compile(r"[ \t]*(?:;|&&)[ \t]*(?=[^\s#;&)}])")
 
 
+class CannotWriteError(ValueError):
+    """The text cannot be written in this place."""
+
+
 @dataclass(frozen=True, slots=True)
 class Piece:
     """One word in a layer, quotes included in start..end.
@@ -143,11 +147,13 @@ class WordList:
         line_end = text.find("\n", end, right) + 1
         if broken and line_end and (has_right or not text[end:line_end].rstrip().endswith("\\")):
             return text.rfind("\n", 0, start) + 1, line_end
+        if not has_right and "{%" in text[self.pieces[first - 1].end if first else self.start : start]:
+            raise CannotWriteError("a template stands between this and what is in front of it")
         if not has_right:
             remark = _REMARK.match(text, end) if broken and self.syntax.remarks else None
             end = remark.end() if remark else end
             return (left, end) if has_left or not first else (start, end)
-        if first == 1 and self.statement and "\n" in text[end:right] and "#" not in text[end:right]:
+        if first == 1 and self.statement and "#" not in text[end:right]:
             return start, right
         return (start, right) if broken or not has_left else (left, end)
 
@@ -164,7 +170,11 @@ class WordList:
     def element(self, first: int, last: int) -> Span:
         """The words with the gaps on both sides; those at the ends of a statement take its ends with them."""
         left, _ = self.before(first)
-        place = span(self.layer, left, max(self.after(last)[0], self.removal(first, last)[1]))
+        try:
+            right = self.removal(first, last)[1]
+        except CannotWriteError:
+            right = self.pieces[last].end
+        place = span(self.layer, left, max(self.after(last)[0], right))
         if self.statement is None:
             return place
         layer, start, end = self.statement.remark.layer, self.statement.start, self.statement.end

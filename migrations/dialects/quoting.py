@@ -4,14 +4,10 @@ import json
 import re
 import shlex
 
-from appliance.migrations.dialects.pieces import Syntax
+from appliance.migrations.dialects.pieces import CannotWriteError, Syntax
 
 _IN_DOUBLE = re.compile(r'([\\"$`])')
 _CONTINUED = r"\\\r?\n"
-
-
-class CannotWriteError(ValueError):
-    """The text cannot be written in this place."""
 
 
 def shell_inside(new: str, mode: str) -> str:

@@ -1,24 +1,26 @@
 """Deployments in a shell text: its commands, the variables, arrays and here-documents that feed them."""
 
 import re
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from appliance.migrations.canonical import Deployment, OptionSite, ReleaseHint, Span
+from appliance.migrations.canonical import Deployment, OptionSite, ReleaseHint
 from appliance.migrations.dialects import DialectError
 from appliance.migrations.dialects.bash_tree import Assignment, Command, Script, read_script
-from appliance.migrations.dialects.exports import Exports
+from appliance.migrations.dialects.exports import Exports, distinct
 from appliance.migrations.dialects.launch import NESTED, SETTING, container, container_tool, launch, talks
 from appliance.migrations.dialects.layers import Inlay, Layer, part, span
 from appliance.migrations.dialects.pieces import Piece, Remark, WordList
 from appliance.migrations.dialects.quoting import ARRAY, SHELL, SPLIT
 from appliance.migrations.dialects.serving import pin_hint
-from appliance.migrations.dialects.words_reader import Draft, WordsReader, engine_variable, env_site
+from appliance.migrations.dialects.words_reader import Draft, Seen, WordsReader, engine_variable, env_site
 from appliance.migrations.values import templated
 
 _DEPTH = 4
 _SETTERS = re.compile(r"\b(?:read|for|getopts|unset|mapfile|readarray|local)\b([^\n;]*)")
+_BLANK = re.compile(r"[\s\\]*")
 _USE = re.compile(r"\$\{?(\w+)")
 _WORDS = re.compile(r"(?:\\\r?\n|\s)*((?:\\[^\r\n]|[^\s\\])+)")
 _VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)(?:\[[@*]\])?\})\Z")
@@ -28,10 +30,8 @@ _PIN = re.compile(r"\bvllm(?:\[[\w,-]*\])?\s*[=~]=")
 class ShellReader(WordsReader):
     """Reads one layer; texts inside its quotes and here-documents are read by readers of their own."""
 
-    def __init__(
-        self, layer: Layer, remark: Remark | None = None, depth: int = 0, used: set[int] | None = None
-    ) -> None:
-        super().__init__(layer, remark, used)
+    def __init__(self, layer: Layer, remark: Remark | None = None, depth: int = 0, seen: Seen | None = None) -> None:
+        super().__init__(layer, remark, seen)
         self.script: Script = read_script(layer)
         self._depth = depth
         self._nested: list[Deployment] = []
@@ -42,11 +42,12 @@ class ShellReader(WordsReader):
         self._lists: dict[str, list[WordList]] = {}
         self._started: dict[str, Draft] = {}
         self._ready: set[int] = set()
+        self._arrays: dict[int, WordList] = {}
         self._counted: Counter[str] | None = None
 
-    def take_from(self, literals: Mapping[str, str], lists: Mapping[str, list[WordList]]) -> None:
+    def take_from(self, around: WordsReader, lists: Mapping[str, list[WordList]]) -> None:
         """Variables that the file around the shell text holds."""
-        self.literals = {**literals, **self.literals}
+        self.literals = {**around.literals, **self.literals}
         self._lists.update(lists)
 
     def read(self, env: Sequence[OptionSite] = ()) -> list[Deployment]:
@@ -67,9 +68,9 @@ class ShellReader(WordsReader):
         for heredoc in self.script.heredocs:
             if self._depth < _DEPTH and NESTED.search(self.layer.text, heredoc.start, heredoc.end):
                 inner = self._body(heredoc.start, heredoc.end, heredoc.literal)
-                found += ShellReader(inner, None, self._depth + 1, self._used).read()
+                found += ShellReader(inner, None, self._depth + 1, self._seen).read()
         hint = self.pin()
-        return [replace(d, release=hint) if d.release is None and hint else d for d in _distinct(found)]
+        return [replace(d, release=hint) if d.release is None and hint else d for d in distinct(found)]
 
     def settings(self) -> list[OptionSite]:
         """The exported variables alone, for a file that starts nothing itself."""
@@ -131,7 +132,7 @@ class ShellReader(WordsReader):
     def _list(self, assignment: Assignment) -> WordList | None:
         remark = self._remark or assignment.statement.remark
         if assignment.items is not None:
-            return WordList(self.layer, assignment.items, ARRAY, *assignment.inside, remark)
+            return self._array(assignment, assignment.items)
         inlay = self._value(assignment)
         text = inlay.text
         if "'" in text or '"' in text:
@@ -143,6 +144,12 @@ class ShellReader(WordsReader):
             pieces = pieces[1:]
         return WordList(inlay, pieces, SPLIT, 0, len(text), remark)
 
+    def _array(self, assignment: Assignment, items: Sequence[Piece]) -> WordList:
+        if id(assignment) not in self._arrays:
+            remark = self._remark or assignment.statement.remark
+            self._arrays[id(assignment)] = WordList(self.layer, items, ARRAY, *assignment.inside, remark)
+        return self._arrays[id(assignment)]
+
     def _value(self, assignment: Assignment) -> Inlay:
         start = len(assignment.name) + (2 if assignment.appends else 1)
         inlay = assignment.whole.inlay(self.layer, SHELL)
@@ -152,6 +159,8 @@ class ShellReader(WordsReader):
         if name not in self._by_name:
             return super()._origin(name)
         whole = self._by_name[name][0].whole
+        if any(piece.start == whole.start for export in self.script.exports for piece in export.pieces):
+            return None, f"its value comes from the exported ${name}; change it there"
         where = WordList(self.layer, (whole,), SHELL, whole.start, whole.end)
         once = self._uses()[name] == 1
         fixed = "" if once else f"its value comes from ${name}, which is used in several places; change it there"
@@ -182,7 +191,7 @@ class ShellReader(WordsReader):
         """`CMD=(vllm serve ...)` and `CMD="vllm serve ..."`."""
         if assignment.items is not None:
             if assignment.items:
-                words = WordList(self.layer, assignment.items, ARRAY, *assignment.inside)
+                words = self._array(assignment, assignment.items)
                 draft = self.start(words, 0, assignment.statement.remark, env.take)
                 if draft:
                     self._more(assignment.name, draft, assignment)
@@ -190,7 +199,7 @@ class ShellReader(WordsReader):
         value = self._value(assignment) if "vllm" in assignment.whole.text else None
         if value is None or self._depth >= _DEPTH or not NESTED.search(value.text):
             return
-        inner = ShellReader(value, self._remark or assignment.statement.remark, self._depth + 1, self._used)
+        inner = ShellReader(value, self._remark or assignment.statement.remark, self._depth + 1, self._seen)
         found = inner.read(env.take())
         self._nested += found
         if inner._drafts and len(found) == 1:
@@ -218,7 +227,7 @@ class ShellReader(WordsReader):
             if self._depth < _DEPTH and " " in piece.text.strip() and NESTED.search(piece.text):
                 inner = piece.inlay(self.layer, SHELL)
                 local = [env_site(words, *at) for at in self._around(texts, command) if pieces[at[0]] is not piece]
-                self._nested += ShellReader(inner, remark, self._depth + 1, self._used).read([*env.take(), *local])
+                self._nested += ShellReader(inner, remark, self._depth + 1, self._seen).read([*env.take(), *local])
                 return
         name = pieces[command.assignments].variable if command.assignments < len(pieces) else ""
         if name in self._started:
@@ -236,26 +245,20 @@ class ShellReader(WordsReader):
     def _check(self, command: Command) -> None:
         """Refuses a command whose end cannot be told, as behind an unclosed quote."""
         texts = [piece.text for piece in command.pieces]
-        if not self.script.errors or launch(texts, command.assignments) is None:
+        errors, text = self.script.errors, self.layer.text
+        next_one = bisect_left(errors, (command.pieces[0].start, 0))
+        if next_one == len(errors) or launch(texts, command.assignments) is None:
             return
-        end = command.pieces[-1].end
-        for start, stop in self.script.errors:
-            if command.pieces[0].start <= stop and not self.layer.text[end:start].replace("\\", "").strip(" \t\r\n"):
-                raise DialectError(
-                    self.layer.bounds(max(start, 0), start)[0],
-                    "the shell syntax cannot be read from here on",
-                    "close the quote or bracket; `bash -n FILE` tells more",
-                )
-
-
-def _distinct(found: Iterable[Deployment]) -> Iterator[Deployment]:
-    """Leaves out what was read twice, as a command substitution inside a quoted command."""
-    seen: set[Span] = set()
-    for deployment in found:
-        own = {site.name_span for site in deployment.sites if not site.handle.borrowed}
-        if not own & seen:
-            seen |= own
-            yield deployment
+        end, (start, _) = command.pieces[-1].end, errors[next_one]
+        blank = _BLANK.match(text, end)
+        if start > (blank.end() if blank else end):
+            return
+        at = max(start, blank.end() if blank and start >= end else start)
+        raise DialectError(
+            self.layer.bounds(at, at)[0],
+            "the shell syntax cannot be read from here on",
+            "close the quote or bracket; `bash -n FILE` tells more",
+        )
 
 
 def _split(text: str, start: int, end: int) -> Piece:

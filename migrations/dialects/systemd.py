@@ -75,7 +75,7 @@ class UnitReader(WordsReader):
         remark = Remark(self.layer, line.start)
         for piece in words.pieces:
             if " " in piece.text.strip() and NESTED.search(piece.text):
-                inner = ShellReader(piece.inlay(words.layer, SYSTEMD), remark, used=self._used)
+                inner = ShellReader(piece.inlay(words.layer, SYSTEMD), remark, seen=self._seen)
                 return [self._homed(d, line) for d in inner.read(env)]
         draft = self.start(words, 0, remark, lambda: env)
         if draft is None:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from appliance.migrations.canonical import (
     UNKNOWN,
@@ -19,7 +19,6 @@ from appliance.migrations.catalogue import catalogue
 from appliance.migrations.dialects.launch import Launch, launch
 from appliance.migrations.dialects.layers import Inlay, Layer, span
 from appliance.migrations.dialects.pieces import Piece, Remark, WordList
-from appliance.migrations.dialects.quoting import SHELL
 from appliance.migrations.dialects.serving import image_hint, model_of
 from appliance.migrations.dialects.word_edit import Place, read_list
 from appliance.migrations.values import SECRETS, parse, templated
@@ -54,6 +53,7 @@ class Draft:
     label: str = ""
     release: ReleaseHint | None = None
     positional: bool = True
+    taken: set[tuple[WordList, int]] = field(default_factory=set)
 
     def finished(self, literal: "dict[str, str]") -> Deployment:
         model = model_of(self.sites)
@@ -64,16 +64,23 @@ class Draft:
         return Deployment(tuple(self.sites), self.entrypoint, label, model, self.release, handle=self.home)
 
 
+@dataclass
+class Seen:
+    """What the readers of one file have read: sites that a deployment edits, and the sites of each list."""
+
+    sites: dict[int, OptionSite] = field(default_factory=dict)
+    lists: dict[tuple[WordList, int], list[OptionSite]] = field(default_factory=dict)
+
+
 class WordsReader:
     """literals: variables that hold one known text wherever they are used."""
 
-    def __init__(self, layer: Layer, remark: Remark | None = None, used: set[int] | None = None) -> None:
+    def __init__(self, layer: Layer, remark: Remark | None = None, seen: "Seen | None" = None) -> None:
         self.layer = layer
         self.literals: dict[str, str] = {}
         self._remark = remark
         self._drafts: list[Draft] = []
-        self._used: set[int] = set() if used is None else used
-        self._read_lists: dict[tuple[int, int], list[OptionSite]] = {}
+        self._seen = Seen() if seen is None else seen
 
     def _options_of(self, name: str) -> list[WordList]:
         """The arrays and option strings that a variable is made of."""
@@ -86,9 +93,9 @@ class WordsReader:
     def _share(self, draft: Draft) -> None:
         """Exported variables and arrays belong to every command behind them, but only one deployment edits them."""
         for index, site in enumerate(draft.sites):
-            if id(site) in self._used and isinstance(site.handle, Place):
+            if id(site) in self._seen.sites and isinstance(site.handle, Place):
                 draft.sites[index] = replace(site, handle=replace(site.handle, borrowed=True))
-            self._used.add(id(site))
+            self._seen.sites[id(site)] = site
 
     def _word(self, piece: Piece) -> str:
         """The word, followed through a variable that holds one."""
@@ -139,16 +146,17 @@ class WordsReader:
                 continue
             self._read(draft, words, begin, index)
             begin = index + 1
-            for inner in lists:
+            for inner in (other for other in lists if other is not words):
                 self._read(draft, inner, 0, len(inner.pieces))
 
     def _read(self, draft: Draft, words: WordList, first: int, last: int) -> None:
-        key = (id(words), first)
-        known = self._read_lists.get(key) if words.syntax is not SHELL else None
-        sites = (
-            known if known is not None else [self._followed(s) for s in read_list(words, first, last, draft.positional)]
-        )
-        self._read_lists[key] = sites
+        if (words, first) in draft.taken:
+            return
+        draft.taken.add((words, first))
+        sites = self._seen.lists.get((words, first))
+        if sites is None:
+            sites = [self._followed(site) for site in read_list(words, first, last, draft.positional)]
+            self._seen.lists[words, first] = sites
         if any(site.form is Form.POSITIONAL for site in sites):
             draft.positional = False
         draft.sites += sites

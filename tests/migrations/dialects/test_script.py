@@ -1,0 +1,306 @@
+"""The script family: shell, Dockerfile, Makefile, systemd, env files, Python, Nix; cases are files."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from script_cases import CASES, DIALECTS, carried_out, covered, dialect_of, migrated, text_of, told
+
+from appliance.migrations.canonical import UNKNOWN, Edit, Form, apply_edits
+from appliance.migrations.dialects import DIALECTS as ALL
+from appliance.migrations.dialects import DialectError, detect, load
+from appliance.migrations.operations import Add, CannotEditError, Comment, Operation, Remove, Rewrite
+
+EDITED = [case for case in CASES if case.suffix not in (".py", ".nix")]
+SHELL = [case for case in CASES if case.suffix == ".sh" and case.name != "templated.sh"]
+BITS = [
+    *('"', "'", "\\", "\n", "\\\n", "$", "${X}", "$(", "`", " ", "\t", "#", "{{ a }}", "{% x %}\n", "(", ")"),
+    *("[", "]", "{", "}", ";", "&&", "|", "<<EOF\n", "EOF\n", "é", "\r\n", "=", ",", "\ud800", "\0", "%", "🦜"),
+    *(
+        '"${ARGS[@]}"',
+        "-e A=b ",
+        "export VLLM_USE_V1=1\n",
+        '--hf-overrides {"a":1} ',
+        "ENV ",
+        "CMD ",
+        "\tvllm serve y\n",
+    ),
+    *("--swap-space 4 ", "vllm serve x "),
+]
+
+
+def ids(cases: list[Path]) -> list[str]:
+    return [case.name for case in cases]
+
+
+@pytest.mark.parametrize("case", CASES, ids=ids(CASES))
+def test_sites(case: Path) -> None:
+    expected = case.with_name(case.name + ".sites").read_text()
+    assert told(dialect_of(case).read("", text_of(case))) == expected
+
+
+@pytest.mark.parametrize("case", EDITED, ids=ids(EDITED))
+def test_migration(case: Path) -> None:
+    expected = case.with_name(case.name + ".migrated").read_bytes().decode()
+    assert migrated(dialect_of(case), "", text_of(case)) == expected
+
+
+@pytest.mark.parametrize("case", EDITED, ids=ids(EDITED))
+def test_second_migration_changes_nothing(case: Path) -> None:
+    once = migrated(dialect_of(case), "", text_of(case), comments=True)
+    assert migrated(dialect_of(case), "", once, comments=True) == once
+
+
+@pytest.mark.parametrize("case", CASES, ids=ids(CASES))
+def test_nothing_asked_nothing_done(case: Path) -> None:
+    dialect, text = dialect_of(case), text_of(case)
+    assert [edit for deployment in dialect.read("", text) for edit in dialect.edit(text, deployment, [])] == []
+
+
+@pytest.mark.parametrize("case", CASES, ids=ids(CASES))
+def test_detected(case: Path) -> None:
+    found = detect(case.name, text_of(case))
+    assert found is not None
+    assert found.name == DIALECTS[case.suffix]
+
+
+@pytest.mark.parametrize("case", EDITED, ids=ids(EDITED))
+def test_positions_hold_what_is_written(case: Path) -> None:
+    text = text_of(case)
+    for deployment in dialect_of(case).read("", text):
+        for site in deployment.sites:
+            assert text[site.name_span.start : site.name_span.end] == site.raw_name
+            if site.value_span is not None and "\\" not in text[site.value_span.start : site.value_span.end]:
+                written = text[site.value_span.start : site.value_span.end]
+                assert written == site.raw_value or written.split() == (site.raw_value or "").split()
+            assert site.element.start <= site.name_span.start <= site.element.end
+
+
+def bash_accepts(text: str) -> bool:
+    return subprocess.run(["bash", "-n"], input=text.encode(), capture_output=True, check=False).returncode == 0
+
+
+@pytest.mark.parametrize("case", SHELL, ids=ids(SHELL))
+def test_bash_still_reads_the_script_without_its_sites(case: Path) -> None:
+    text = text_of(case).replace("\r\n", "\n")
+    dialect = dialect_of(case)
+    assert bash_accepts(text)
+    edits: list[Edit] = []
+    for deployment in dialect.read("", text):
+        edits += dialect.edit(text, deployment, [Remove(site) for site in deployment.sites])
+    without = apply_edits(text, edits)
+    assert bash_accepts(without)
+    left = [site for deployment in dialect.read("", without) for site in deployment.sites]
+    assert all(site.form is Form.POSITIONAL and site.value is UNKNOWN for site in left)
+
+
+@pytest.mark.parametrize("case", SHELL, ids=ids(SHELL))
+def test_one_site_less_leaves_the_other_lines_and_sites(case: Path) -> None:
+    text = text_of(case).replace("\r\n", "\n")
+    dialect = dialect_of(case)
+    for index, deployment in enumerate(dialect.read("", text)):
+        for site in deployment.sites[:4]:
+            edits = dialect.edit(text, deployment, [Remove(site)])
+            assert all(covered((site,), edit) for edit in edits)
+            without = apply_edits(text, edits)
+            assert bash_accepts(without)
+            left = [other for other in deployment.sites if other is not site]
+            if left and edits:
+                again = dialect.read("", without)[index]
+                assert [(o.name, o.path, o.value) for o in again.sites] == [(o.name, o.path, o.value) for o in left]
+
+
+def test_last_continued_line_leaves_no_backslash() -> None:
+    text = "vllm serve m \\\n  --port 1 \\\n  --swap-space 4\necho\n"
+    assert without("shell", text, "swap-space") == "vllm serve m \\\n  --port 1\necho\n"
+
+
+def test_middle_continued_line_keeps_the_chain_and_its_alignment() -> None:
+    text = "vllm serve m      \\\n  --swap-space 4  \\\n  --port 1        \\\n  --dtype auto\n"
+    assert without("shell", text, "swap-space") == text.replace("  --swap-space 4  \\\n", "")
+
+
+def test_exported_variable_alone_in_a_body_leaves_a_body() -> None:
+    text = "f() {\n  export VLLM_USE_V1=1\n}\nvllm serve m\n"
+    assert without("shell", text, "VLLM_USE_V1") == "f() {\n  :\n}\nvllm serve m\n"
+
+
+def test_carriage_returns_stay() -> None:
+    text = "vllm serve m \\\r\n  --swap-space 4 \\\r\n  --port 1\r\n"
+    assert without("shell", text, "swap-space") == "vllm serve m \\\r\n  --port 1\r\n"
+
+
+def test_image_variable_holds_release_and_engine() -> None:
+    (found,) = load("shell").read("", "IMG=vllm/vllm-openai:v0.9.2\ndocker run --rm $IMG --model m --swap-space 4\n")
+    assert found.release is not None
+    assert str(found.release.release) == "0.9.2"
+
+
+def test_value_followed_through_a_variable_is_changed_where_it_is_set() -> None:
+    text = "KV=fp8_e5m2\nvllm serve m --kv-cache-dtype $KV\n"
+    (found,) = load("shell").read("", text)
+    site = found.sites[-1]
+    assert site.value == "fp8_e5m2"
+    edits = load("shell").edit(text, found, [Rewrite(site, value="fp8")])
+    assert apply_edits(text, edits) == "KV=fp8\nvllm serve m --kv-cache-dtype $KV\n"
+
+
+def test_value_of_a_variable_used_twice_is_left_to_a_person() -> None:
+    text = "KV=fp8_e5m2\necho $KV\nvllm serve m --kv-cache-dtype $KV\n"
+    (found,) = load("shell").read("", text)
+    with pytest.raises(CannotEditError, match=r"\$KV"):
+        load("shell").edit(text, found, [Rewrite(found.sites[-1], value="fp8")])
+
+
+@pytest.mark.parametrize("value", ["$KV", "$(pick)", "${KV:-fp8}", "{{ kv }}", "<kv-type>"])
+def test_values_that_cannot_be_known_are_unknown(value: str) -> None:
+    (found,) = load("shell").read("", f"vllm serve m --kv-cache-dtype {value} --port 1\n")
+    assert [site.value for site in found.sites] == ["m", UNKNOWN, 1]
+
+
+def test_option_string_takes_no_value_with_blanks() -> None:
+    text = 'ARGS="--swap-space 4 --port 1"\nvllm serve m $ARGS\n'
+    (found,) = load("shell").read("", text)
+    with pytest.raises(CannotEditError, match="spaces"):
+        load("shell").edit(text, found, [Rewrite(found.sites[1], "chat-template", "a b")])
+
+
+def test_json_inside_an_option_string_gets_no_blanks() -> None:
+    text = 'ARGS="--swap-space 4 --port 1"\nvllm serve m $ARGS\n'
+    (found,) = load("shell").read("", text)
+    edits = load("shell").edit(text, found, [Rewrite(found.sites[1], "hf-overrides", {"a": [1, 2]})])
+    assert apply_edits(text, edits) == 'ARGS="--hf-overrides {\\"a\\":[1,2]} --port 1"\nvllm serve m $ARGS\n'
+
+
+def test_remark_stands_above_the_command_and_only_once() -> None:
+    text = "if x; then\n  cd y && \\\n    vllm serve m --swap-space 4\nfi\n"
+    (found,) = load("shell").read("", text)
+    once = apply_edits(text, load("shell").edit(text, found, [Comment(found.sites[0], "look\nhere")]))
+    assert once == text.replace("  cd", "  # look here\n  cd")
+    (again,) = load("shell").read("", once)
+    assert load("shell").edit(once, again, [Comment(again.sites[0], "look here")]) == []
+
+
+def test_variable_added_to_a_container_stands_in_front_of_the_image() -> None:
+    text = "docker run --rm \\\n  vllm/vllm-openai:v0.9.0 \\\n  --model m\n"
+    (found,) = load("shell").read("", text)
+    edits = load("shell").edit(text, found, [Add("VLLM_LOGGING_LEVEL", "INFO", kind=found.sites[0].kind.ENV)])
+    assert apply_edits(text, edits) == text.replace("  vllm/", "  -e VLLM_LOGGING_LEVEL=INFO \\\n  vllm/")
+
+
+def test_unclosed_quote_is_refused_with_its_place() -> None:
+    with pytest.raises(DialectError) as refused:
+        load("shell").read("", "vllm serve 'm --port 1\n")
+    assert refused.value.offset == 11
+
+
+def test_environment_file_beside_the_unit_is_followed(tmp_path: Path) -> None:
+    (tmp_path / "engine.env").write_text("MODEL=org/chat\nKV=fp8_e5m2\nPORT=80\n")
+    text = (
+        "[Service]\nEnvironmentFile=-/etc/x/engine.env\nExecStart=vllm serve $MODEL --kv-cache-dtype $KV --port $PORT\n"
+    )
+    (found,) = load("systemd").read(str(tmp_path / "a.service"), text)
+    assert found.model == "org/chat"
+    assert [site.value for site in found.sites] == [UNKNOWN, "fp8_e5m2", UNKNOWN]
+    with pytest.raises(CannotEditError, match="change it there"):
+        load("systemd").edit(text, found, [Rewrite(found.sites[1], value="fp8")])
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("requirements.txt", "torch\nvllm[audio]==0.10.1 ; python_version > '3.9'\n"),
+        ("pyproject.toml", '[project]\ndependencies = [\n  "vllm==0.10.1",\n]\n'),
+        ("environment.yml", "dependencies:\n  - pip:\n    - vllm==0.10.1\n"),
+    ],
+)
+def test_pins_beside_the_script_tell_the_release(tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / name).write_text(text)
+    (found,) = load("shell").read(str(tmp_path / "run.sh"), "vllm serve m\n")
+    assert found.release is not None
+    assert str(found.release.release) == "0.10.1"
+    assert found.release.source.startswith(name)
+
+
+def test_variables_alone_take_no_options() -> None:
+    (found,) = load("dotenv").read(".env", "VLLM_ATTENTION_BACKEND=FLASHINFER\n")
+    assert not found.takes_options
+    with pytest.raises(CannotEditError, match="starts no engine"):
+        load("dotenv").edit("", found, [Add("attention-backend", "FLASHINFER")])
+
+
+@pytest.mark.parametrize("name", ["python", "nix"])
+def test_programs_are_never_edited(name: str) -> None:
+    case = next(case for case in CASES if DIALECTS[case.suffix] == name)
+    text = text_of(case)
+    for deployment in load(name).read("", text):
+        assert not deployment.editable
+        with pytest.raises(CannotEditError):
+            load(name).edit(text, deployment, [Remove(deployment.sites[0])])
+
+
+def without(name: str, text: str, option: str) -> str:
+    edits: list[Edit] = []
+    for deployment in load(name).read("", text):
+        gone = [Remove(site) for site in deployment.sites if site.name == option]
+        edits += load(name).edit(text, deployment, gone)
+    return apply_edits(text, edits)
+
+
+@st.composite
+def bent(draw: st.DrawFn) -> tuple[Path, str]:
+    """A case file with some characters lost, doubled or put in."""
+    case = draw(st.sampled_from(CASES))
+    text = text_of(case)
+    for _ in range(draw(st.integers(1, 5))):
+        at = draw(st.integers(0, len(text)))
+        how = draw(st.integers(0, 2))
+        if how == 0:
+            text = text[:at] + draw(st.sampled_from(BITS)) + text[at:]
+        elif how == 1:
+            text = text[:at] + text[at + draw(st.integers(1, 20)) :]
+        else:
+            other = draw(st.integers(0, len(text)))
+            text = text[:at] + text[other : other + 60] + text[at:]
+    return case, text
+
+
+@settings(max_examples=250, deadline=None, suppress_health_check=list(HealthCheck))
+@given(bent())
+def test_bent_files_are_read_or_refused_and_edited_only_at_their_sites(drawn: tuple[Path, str]) -> None:
+    case, text = drawn
+    dialect = dialect_of(case)
+    try:
+        deployments = dialect.read("", text)
+    except DialectError as refused:
+        assert 0 <= refused.offset <= len(text)
+        return
+    everything: list[Edit] = []
+    for deployment in (d for d in deployments if d.editable):
+        removed: list[Operation] = [Remove(site) for site in deployment.sites]
+        edits = carried_out(dialect, text, deployment, removed)
+        assert all(covered(deployment.sites, edit) for edit in edits)
+        everything += edits
+        for site in deployment.sites[:3]:
+            operations: list[Operation] = [
+                Rewrite(site, "new-name"), Rewrite(site, value="v w"), Rewrite(site, "o", {"a": 1}),
+                Rewrite(site, "hf-overrides", name_path=("a", "b")), Comment(site, "remark"), Add("n", "v", after=site),
+            ]  # fmt: skip
+            for operation in operations:
+                edits = carried_out(dialect, text, deployment, [operation])
+                assert all(covered(deployment.sites, edit) or isinstance(operation, Rewrite) for edit in edits)
+                apply_edits(text, edits)
+    apply_edits(text, everything)
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.sampled_from([name for name in ALL if name in DIALECTS.values()]), st.text(max_size=200))
+def test_any_text_is_read_or_refused(name: str, text: str) -> None:
+    dialect = load(name)
+    assert 0 <= dialect.detect("", text) <= 1
+    try:
+        dialect.read("", "vllm serve " + text)
+    except DialectError as refused:
+        assert refused.fact
