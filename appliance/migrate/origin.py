@@ -1,0 +1,22 @@
+"""Which release a deployment was written for: given, named by the file or its neighbours, or told from its options."""
+
+from appliance.migrations.canonical import Deployment
+from appliance.migrations.infer import infer_release
+from appliance.migrations.release import Release
+
+from .finding import Origin
+from .source import Lines
+
+
+def origin_of(deployment: Deployment, given: Release | None, lines: Lines) -> Origin:
+    if given is not None:
+        return Origin(given, "as you said")
+    hint = deployment.release
+    if hint is not None and hint.release is not None:
+        where = f" in line {lines.at(hint.span.start)[0]}" if hint.span.end else f" in {hint.source}"
+        kind = hint.source if hint.span.end else "the pin"
+        return Origin(hint.release, f"{kind} {hint.text}{where}")
+    inferred = infer_release(deployment.sites)
+    if inferred is not None:
+        return Origin(inferred, "the newest release that knows these options")
+    return Origin(None, "no release is named; say --from if you know it")

@@ -1,0 +1,131 @@
+"""The one road of a file of any dialect: bytes -> text -> deployments -> findings -> new text."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from appliance.migrations.canonical import Deployment, Edit, OverlapError, apply_edits
+from appliance.migrations.change import Change
+from appliance.migrations.dialects import Dialect, DialectError, detect, load
+from appliance.migrations.plan import plan_changes
+from appliance.migrations.release import Release
+
+from .carry import carry_out, undone
+from .find import Found
+from .finding import Finding, Outcome, Result, refused
+from .origin import origin_of
+from .remarks import concerns, image_remarks, memory_remark
+from .source import Lines, Source, UnreadableError, read
+
+SHARED = "another part of this file shares these characters; change it by hand"
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """start: None = read it from the file. dialect: None = detect it. comments: mark decisions at the spot."""
+
+    target: Release
+    start: Release | None = None
+    dialect: str | None = None
+    comments: bool = True
+
+
+def migrate_file(found: Found, wanted: Wanted) -> Result:
+    """Never raises for what the file holds."""
+    try:
+        source = read(found.path)
+    except UnreadableError as error:
+        return Result(found.path, problem=refused(found.path, "VM0101", error.fact, error.fix), named=found.named)
+    return replace(migrate_source(source, wanted), named=found.named)
+
+
+def migrate_source(source: Source, wanted: Wanted) -> Result:
+    path, text = source.path, source.text
+    blank = Result(path, source, None, text)
+    if not text.strip("\ufeff \t\r\n"):
+        return replace(blank, note="is empty")
+    lines = Lines(text)
+    dialect = load(wanted.dialect) if wanted.dialect else detect(path, text)
+    if dialect is None:
+        return replace(blank, note="holds no engine options that any dialect knows; --dialect NAME says what it is")
+    try:
+        deployments = dialect.read(path, text)
+    except DialectError as error:
+        problem = refused(path, "VM0102", error.fact, error.way_out, *lines.at(error.offset))
+        return replace(blank, dialect=dialect.name, problem=problem)
+    if not deployments:
+        return replace(blank, dialect=dialect.name, note=f"holds no engine options ({dialect.name})")
+    planned = [_planned(deployment, wanted, lines) for deployment in deployments]
+    edits, planned = _edited(dialect, text, deployments, planned)
+    outcomes = [
+        _outcome(dialect.name, deployments, index, changes, wanted, lines) for index, changes in enumerate(planned)
+    ]
+    note = f"read as {source.encoding}" if source.encoding == "latin-1" else ""
+    result = Result(path, source, dialect.name, text, tuple(outcomes), note=note, lines=lines)
+    try:
+        return replace(result, new_text=_proved(dialect, path, text, edits, source.encoding))
+    except UnwritableError as error:
+        return replace(result, problem=refused(path, "VM0107", str(error), "report this file, and edit it by hand"))
+
+
+class UnwritableError(Exception):
+    """The new text cannot stand in the file."""
+
+
+def _planned(deployment: Deployment, wanted: Wanted, lines: Lines) -> list[Change]:
+    start = origin_of(deployment, wanted.start, lines).release
+    changes = plan_changes(deployment.sites, start, wanted.target, deployment.model, wanted.comments)
+    return [change for change in changes if concerns(change, deployment, wanted.target)]
+
+
+def _edited(
+    dialect: Dialect, text: str, deployments: Sequence[Deployment], planned: Sequence[list[Change]]
+) -> tuple[list[Edit], list[list[Change]]]:
+    """Deployments that share characters do so by an anchor or a variable; the first one's edits count."""
+    done = [carry_out(dialect, text, *pair) for pair in zip(deployments, planned, strict=True)]
+    edits = list(dict.fromkeys(edit for made, _ in done for edit in made))
+    if not _overlapping(edits):
+        return edits, [changes for _, changes in done]
+    kept: dict[Edit, None] = {}
+    changes = []
+    for made, mine in done:
+        clash = _overlapping([*kept, *(edit for edit in made if edit not in kept)])
+        changes.append(undone(mine, SHARED) if clash else mine)
+        kept |= {} if clash else dict.fromkeys(made)
+    return list(kept), changes
+
+
+def _overlapping(edits: Sequence[Edit]) -> bool:
+    ordered = sorted(edits, key=lambda edit: (edit.span.start, edit.span.end))
+    return any(left.span.end > right.span.start for left, right in zip(ordered, ordered[1:], strict=False))
+
+
+def _proved(dialect: Dialect, path: str, text: str, edits: Sequence[Edit], encoding: str) -> str:
+    """The new text, after the dialect has read it once more. Raises UnwritableError."""
+    if not edits:
+        return text
+    try:
+        new = apply_edits(text, edits)
+        new.encode(encoding)
+        dialect.read(path, new)
+    except (OverlapError, UnicodeEncodeError, DialectError) as error:
+        raise UnwritableError(f"the new text would not be readable: {error}") from None
+    return new
+
+
+def _outcome(
+    dialect: str, deployments: Sequence[Deployment], index: int, changes: list[Change], wanted: Wanted, lines: Lines
+) -> Outcome:
+    deployment = deployments[index]
+    findings = [_placed(change, lines) for change in changes]
+    findings += image_remarks(deployment, wanted.target, lines)
+    memory = memory_remark(dialect, deployments, index)
+    findings += [memory] if memory else []
+    return Outcome(deployment, origin_of(deployment, wanted.start, lines), tuple(findings))
+
+
+def _placed(change: Change, lines: Lines) -> Finding:
+    if change.site is None:
+        return Finding(change)
+    return Finding(change, *lines.at(change.site.name_span.start))
+
+
