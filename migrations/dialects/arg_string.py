@@ -80,7 +80,9 @@ class ArgString:
         return found
 
     def _cut(self, first: int, last: int) -> tuple[int, int]:
-        """The characters that disappear with these words."""
+        """The characters that disappear with these words; a variable of `docker run` takes its flag along."""
+        if 0 < first < self.start and self.command[first - 1].text in ("-e", "--env"):
+            first -= 1
         if self._alone(first, last):
             return self._statement()
         if first == 0:
@@ -239,8 +241,8 @@ def started(layer: Layer, outer: Layer, anchor: int, depth: int = 0) -> list[Sta
         listed = texts(command)
         inside = script(listed)
         if inside is not None and depth < 3:
+            shell = ArgString(layer, command, inside, outer, anchor)
             for engine in started(command[inside].layer(layer), outer, anchor, depth + 1):
-                shell = ArgString(layer, command, inside, outer, anchor)
                 found.append(replace(engine, before=(*exports, shell, *engine.before)))
             continue
         begins = serves(listed)
@@ -254,8 +256,3 @@ def started(layer: Layer, outer: Layer, anchor: int, depth: int = 0) -> list[Sta
 def options_text(layer: Layer, outer: Layer, anchor: int) -> ArgString:
     """A text that is nothing but options."""
     return ArgString(layer, [word for command in commands(layer.text) for word in command], 0, outer, anchor)
-
-
-def sites_of(engine: Started, borrowed: bool = False) -> list[OptionSite]:
-    before = [site for sink in engine.before for site in sink.sites(borrowed) if site.kind is Kind.ENV]
-    return [*before, *engine.sink.sites(borrowed)]

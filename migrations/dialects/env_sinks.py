@@ -17,6 +17,8 @@ from appliance.migrations.values import templated, to_text
 
 
 def _site(layer: Layer, member: Member, name: Node, value: Node | None, handle: Handle) -> OptionSite | None:
+    if value is not None and not isinstance(value, ScalarNode):
+        return None
     named, inlay = decode(layer, name), decode(layer, value) if value is not None else None
     if named is None or not named.text or templated(named.text):
         return None

@@ -7,9 +7,8 @@ from yaml.nodes import MappingNode, Node
 
 from appliance.migrations.canonical import Deployment
 from appliance.migrations.dialects import DialectError
-from appliance.migrations.dialects.arg_string import sites_of, started
 from appliance.migrations.dialects.layers import Inlay, Layer
-from appliance.migrations.dialects.process import Reader
+from appliance.migrations.dialects.process import Reader, engines_of
 from appliance.migrations.dialects.ray_configs import read_configs
 from appliance.migrations.dialects.serving import model_of
 from appliance.migrations.dialects.vllm_config import config, is_config
@@ -123,8 +122,7 @@ def _config_map(reader: Reader, node: MappingNode) -> list[Deployment]:
             else:
                 found += read_configs(Tree(inlay, (root,)))
         if not roots and "vllm" in inlay.text:
-            for engine in started(inlay, reader.layer, value.start_mark.index):
-                sites = tuple(sites_of(engine, borrowed))
+            for engine, sites in engines_of(inlay, reader.layer, value.start_mark.index, borrowed):
                 homes = Homes(engine.sink)
                 label = key.value
                 found.append(

@@ -1,13 +1,13 @@
 """One engine process as a YAML mapping describes it: command, arguments, variables, image."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from appliance.migrations.canonical import Deployment, Entrypoint, OptionSite, ReleaseHint
+from appliance.migrations.canonical import Deployment, Entrypoint, Kind, OptionSite, ReleaseHint
 from appliance.migrations.dialects.arg_list import ArgList, Item, read_items
-from appliance.migrations.dialects.arg_string import ArgString, Started, options_text, sites_of, started
+from appliance.migrations.dialects.arg_string import Started, options_text, started
 from appliance.migrations.dialects.env_sinks import EnvMap, env_sink
 from appliance.migrations.dialects.layers import Layer, span
 from appliance.migrations.dialects.serving import (
@@ -99,8 +99,8 @@ class Reader:
                 return []
             engines = [Engine(None, (), Entrypoint.IMAGE)]
         found = []
-        for engine in engines:
-            sites = (*around.sites, *engine.sites)
+        for index, engine in enumerate(engines):
+            sites = (*_lent(around.sites, index > 0), *engine.sites)
             shared = engine.shared | (frozenset([id(around.sink)]) if around.shared else frozenset())
             homes = Homes(engine.sink, around.sink, shared)
             found.append(
@@ -142,8 +142,14 @@ class Reader:
             if inlay is None or "vllm" not in inlay.text:
                 continue
             borrowed = self.borrowed(node)
-            found += [_engine(one, borrowed) for one in started(inlay, self.layer, node.start_mark.index)]
+            found += self._started(inlay, node, borrowed)
         return found
+
+    def _started(self, inlay: Layer, node: Node, borrowed: bool) -> list["Engine"]:
+        return [
+            Engine(one.sink, sites, one.entrypoint, frozenset([id(one.sink)] if borrowed else []))
+            for one, sites in engines_of(inlay, self.layer, node.start_mark.index, borrowed)
+        ]
 
     def _option_text(self, nodes: Sequence[Node], image: str, certain: bool) -> list["Engine"]:
         """A text of arguments for an entrypoint that stands in another list, or in the image."""
@@ -172,12 +178,12 @@ class Reader:
         if inside is not None:
             item = listed[inside]
             borrowed = self.borrowed(item.node)
-            return [_engine(one, borrowed) for one in started(item.inlay, self.layer, item.node.start_mark.index)]
+            return self._started(item.inlay, item.node, borrowed)
         begins = serves(words)
         if begins is None and len(words) == 1 and " " in words[0]:
-            engines = started(listed[0].inlay, self.layer, listed[0].node.start_mark.index)
+            engines = self._started(listed[0].inlay, listed[0].node, self.borrowed(listed[0].node))
             if engines:
-                return [_engine(one, self.borrowed(listed[0].node)) for one in engines]
+                return engines
         if other_engine(image) or (begins is None and any(other_engine(word) for word in words if word[:1] != "-")):
             return []
         if begins is not None:
@@ -202,7 +208,7 @@ class Reader:
         shared = frozenset([id(around.sink)] if around.shared else [])
         return [
             Deployment(
-                (*around.sites, *engine.sites),
+                (*_lent(around.sites, index > 0), *engine.sites),
                 engine.entrypoint,
                 label,
                 model_of(engine.sites, around.sites) or facts.get("model"),  # type: ignore[arg-type]
@@ -210,7 +216,7 @@ class Reader:
                 takes_env=around.sink is not None,
                 handle=Homes(engine.sink, around.sink, shared | engine.shared),
             )
-            for engine in engines
+            for index, engine in enumerate(engines)
         ]
 
 
@@ -229,9 +235,23 @@ class Engine:
     shared: frozenset[int] = frozenset()
 
 
-def _engine(one: Started, borrowed: bool) -> Engine:
-    sink: ArgString = one.sink
-    return Engine(sink, tuple(sites_of(one, borrowed)), one.entrypoint, frozenset([id(sink)] if borrowed else []))
+def engines_of(
+    inlay: Layer, outer: Layer, anchor: int, borrowed: bool
+) -> Iterator[tuple[Started, tuple[OptionSite, ...]]]:
+    """The engines that a text starts with their sites; what they export together, the first one edits."""
+    lent: set[int] = set()
+    for one in started(inlay, outer, anchor):
+        sites: list[OptionSite] = []
+        for sink in one.before:
+            own = [site for site in sink.sites(borrowed) if site.kind is Kind.ENV]
+            sites += _lent(own, id(sink) in lent)
+            lent.add(id(sink))
+        yield one, (*sites, *one.sink.sites(borrowed))
+
+
+def _lent(sites: list[OptionSite], lent: bool) -> list[OptionSite]:
+    """The sites as another engine's: it reads them, the first one edits them."""
+    return [replace(site, handle=replace(site.handle, borrowed=True)) for site in sites] if lent else sites
 
 
 def _merged(node: MappingNode) -> list[Node]:
@@ -252,3 +272,14 @@ def _speaks(layer: Layer, node: Node | None) -> bool:
         return any(key.value.startswith("VLLM_") for key, _ in entries(node))
     sink = env_sink(layer, node)
     return sink is not None and any(site.name.startswith("VLLM_") for site in sink.sites())
+
+
+def chart_hint(reader: Reader, node: Node | None) -> ReleaseHint | None:
+    """An image as charts have it, `repository` and `tag`."""
+    tag = get(node, "tag")
+    inlay = decode(reader.layer, tag) if tag is not None else None
+    return (
+        image_hint(f"{text_of(get(node, 'repository'))}:{inlay.text}", span(inlay, 0, len(inlay.text)))
+        if inlay
+        else None
+    )

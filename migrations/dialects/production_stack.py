@@ -4,15 +4,12 @@ from dataclasses import replace
 
 from yaml.nodes import MappingNode, Node, SequenceNode
 
-from appliance.migrations.canonical import Deployment, Entrypoint, OptionSite, ReleaseHint
+from appliance.migrations.canonical import Deployment, Entrypoint, OptionSite
 from appliance.migrations.dialects.arg_list import ArgList, read_items
-from appliance.migrations.dialects.layers import span
 from appliance.migrations.dialects.option_keys import Flavor, OptionKeys
-from appliance.migrations.dialects.process import Reader
-from appliance.migrations.dialects.serving import image_hint
+from appliance.migrations.dialects.process import Reader, chart_hint
 from appliance.migrations.dialects.wishes import Homes
 from appliance.migrations.dialects.yaml_dialect import YamlDialect
-from appliance.migrations.dialects.yaml_scalar import decode
 from appliance.migrations.dialects.yaml_tree import Tree, entries, get, items, text_of
 from appliance.migrations.values import as_bool
 
@@ -62,7 +59,7 @@ def _deployment(reader: Reader, spec: MappingNode, above: Node | None) -> Deploy
         Entrypoint.PLATFORM,
         text_of(get(spec, "name")),
         text_of(get(spec, "modelURL")) or None,
-        _hint(reader, spec),
+        chart_hint(reader, spec),
         takes_options=(home or keys) is not None,
         takes_env=around.sink is not None,
         handle=Homes(home or keys, around.sink, shared),
@@ -81,12 +78,6 @@ def _secrets(reader: Reader, node: Node | None) -> list[OptionSite]:
         return []
     others = frozenset(key.value for key, value in entries(node) if key.value not in _SECRETS or not text_of(value))
     return OptionKeys(reader.layer, node, Flavor.CHART, others, _SECRETS).sites(reader.borrowed(node))
-
-
-def _hint(reader: Reader, spec: Node) -> ReleaseHint | None:
-    tag, repository = get(spec, "tag"), get(spec, "repository")
-    inlay = decode(reader.layer, tag) if tag is not None else None
-    return image_hint(f"{text_of(repository)}:{inlay.text}", span(inlay, 0, len(inlay.text))) if inlay else None
 
 
 dialect = YamlDialect("production-stack", _certainty, _read, needs="modelSpec")

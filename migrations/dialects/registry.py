@@ -9,9 +9,10 @@ from appliance.migrations.argv import name_of
 from appliance.migrations.canonical import Deployment, Entrypoint, ReleaseHint
 from appliance.migrations.catalogue import catalogue
 from appliance.migrations.dialects.arg_list import read_items
+from appliance.migrations.dialects.arg_string import started
 from appliance.migrations.dialects.layers import span
 from appliance.migrations.dialects.option_keys import Flavor, OptionKeys
-from appliance.migrations.dialects.process import Reader, Variables
+from appliance.migrations.dialects.process import Reader, Variables, chart_hint
 from appliance.migrations.dialects.serving import engine_keys, engine_options, serves
 from appliance.migrations.dialects.wishes import Homes
 from appliance.migrations.dialects.yaml_dialect import YamlDialect
@@ -31,6 +32,9 @@ def _arguments(tree: Tree, node: Node) -> bool:
     if isinstance(node, SequenceNode):
         words = [item.text for item in read_items(tree.layer, node)]
     elif isinstance(node, ScalarNode):
+        inlay = decode(tree.layer, node) if "vllm" in text_of(node) else None
+        if inlay is not None and started(inlay, tree.layer, node.start_mark.index):
+            return True
         words = text_of(node).split()
     else:
         return False
@@ -84,6 +88,8 @@ def _deployments(reader: Reader, mapping: MappingNode, key: str, node: Node, lab
     model = next((text_of(get(mapping, name)) for name in _MODELS if text_of(get(mapping, name))), None)
     image = next((value for name, value in entries(mapping, merged=False) if "image" in name.value), None)
     hint = (reader.hint(image) if image is not None else None) or _version(reader, mapping)
+    if hint is None:
+        hint = chart_hint(reader, mapping)
     if hint is not None and hint.release is None:
         hint = _version(reader, mapping) or hint
     if not isinstance(node, MappingNode):

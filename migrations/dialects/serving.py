@@ -13,6 +13,7 @@ _SHELLS = re.compile(r"(?:\A|/)(?:ba|da|z|k)?sh\Z")
 _IMAGE = re.compile(r"([\w./-]*vllm[\w./-]*):((?:[\w.]*vllm[-_]?)?v?(\d+\.\d+(?:\.\d+)?)?[\w.+-]*)", re.IGNORECASE)
 _DEFAULT = re.compile(r"\$\{\w+:?-([^}]*)\}")
 _VARIABLE = re.compile(r"\$[({]?(\w+)(?::?-([^}]+))?[)}]?")
+_RUN_IMAGE = re.compile(r"(?:[\w.:-]+/)*vllm(?:-[\w-]+|/[\w-]+)?(?::[\w.${}:-]+)?(?:@sha256:\w+)?")
 _INSIDE = re.compile(r"vllm[-_]v?(\d+\.\d+(?:\.\d+)?)")
 _PIN = re.compile(r"\bvllm(?:\[[\w,-]*\])?\s*[=~]=\s*v?([0-9][\w.]*)")
 # Options that no other server of models has.
@@ -52,13 +53,18 @@ def serves(words: Sequence[str]) -> tuple[int, Entrypoint] | None:
             return index + 2 + serve, Entrypoint.SERVE if serve else Entrypoint.API_SERVER
         if _SCRIPT.search(word):
             return index + 1, Entrypoint.API_SERVER
+        if _RUN_IMAGE.fullmatch(word) and "run" in words[:index] and words[index - 1] not in ("--name", "-v"):
+            return index + 1, Entrypoint.IMAGE
     return None
 
 
 def script(words: Sequence[str]) -> int | None:
-    """The index of the text that `sh -c` runs."""
+    """The index of the text that `sh -c` or `eval` runs."""
     for index, word in enumerate(words[:-1]):
-        if re.fullmatch(r"-[a-z]*c", word) and (index == 0 or any(_SHELLS.search(w) for w in words[:index])):
+        shell = index == 0 or any(_SHELLS.search(before) for before in words[:index])
+        if re.fullmatch(r"-[a-z]*c", word) and shell:
+            return index + 2 if words[index + 1] == "--" and index + 2 < len(words) else index + 1
+        if word == "eval":
             return index + 1
     return None
 

@@ -8,6 +8,7 @@ from appliance.migrations.dialects.layers import Inlay, Layer
 
 _PLAIN = re.compile(r"[\w@%+=:,./~^$\[\]{}!-]+", re.ASCII)
 _END = re.compile(r"\r?\n|&&|\|\||[;&|()]")
+_DASH = re.compile(r"\s*--?[A-Za-z]")
 _REDIRECT = re.compile(r"[<>]+[&|]?")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _CLOSES = {"(": ")", "{": "}"}
@@ -77,7 +78,9 @@ def commands(text: str) -> list[list[ShellWord]]:
                 found[-1].pop()
             at, skip = redirect.end(), True
         elif end := _END.match(text, at):
-            found.append([])
+            # No command begins with a dash: these are more arguments, on lines that somebody else joins.
+            if not (end.group().endswith("\n") and _DASH.match(text, end.end())):
+                found.append([])
             at, skip = end.end(), False
         else:
             word = _word(text, at)

@@ -108,11 +108,12 @@ def edits_of(deployment: Deployment, operations: Sequence[Operation]) -> list[Ed
     return sorted(dict.fromkeys(found), key=_rank)
 
 
-def _rank(edit: Edit) -> tuple[int, int, int]:
-    """At one place, new lines come first, then remarks on what follows, then what follows itself."""
-    line = edit.replacement.endswith("\n")
-    remark = edit.replacement.lstrip().startswith("#")
-    return edit.span.start, edit.span.end, (1 if remark else 0) if line else 2
+def _rank(edit: Edit) -> tuple[int, int, int, int]:
+    """At one place, new lines come first, inner ones ahead; then remarks on what follows, then what follows itself."""
+    text = edit.replacement.lstrip(" ")
+    kind = (1 if text.startswith("#") else 0) if text.endswith("\n") else 2
+    inner = len(text) - len(edit.replacement) if kind == 0 else 0
+    return edit.span.start, edit.span.end, kind, 2 * inner - text.startswith("- ")
 
 
 def _add(

@@ -107,7 +107,7 @@ def element(layer: Layer, member: Member) -> tuple[int, int]:
     if behind_alias(member.parent):
         return member.first.start_mark.index, max(member.first.end_mark.index, end_of(layer, member.last))
     if member.parent.flow_style:
-        return _flow_element(layer, siblings, member.index)
+        return _flow_run(layer, siblings, member.index, member.index)
     start, end = _start(layer, member), _own_end(layer, member)
     if _blank_before(layer.text, start):
         rest = _REST.match(layer.text, end)
@@ -119,29 +119,26 @@ def element(layer: Layer, member: Member) -> tuple[int, int]:
 
 def elements(layer: Layer, first: Member, last: Member) -> tuple[int, int]:
     """What disappears with neighbouring members of one collection."""
+    if first.parent.flow_style and not behind_alias(first.parent):
+        return _flow_run(layer, members(first.parent), first.index, last.index)
     start, end = element(layer, first)[0], element(layer, last)[1]
-    if behind_alias(first.parent):
-        return min(start, end), max(start, end)
-    siblings = members(first.parent)
-    if first.parent.flow_style and first.index == 0 and last.index > 0:
-        if last.index + 1 < len(siblings):
-            return start, _start(layer, siblings[last.index + 1])
-        return start, _behind_comma(layer.text, end_of(layer, last.last))
-    return start, end
+    return min(start, end), max(start, end)
 
 
-def _flow_element(layer: Layer, siblings: list[Member], index: int) -> tuple[int, int]:
+def _flow_run(layer: Layer, siblings: list[Member], first: int, last: int) -> tuple[int, int]:
+    """Neighbours with one of the commas around them; comments of others stay."""
     text = layer.text
-    start, end = _start(layer, siblings[index]), end_of(layer, siblings[index].last)
-    if index == 0:
-        if len(siblings) == 1:
-            return start, _behind_comma(text, end)
-        following = _start(layer, siblings[1])
-        return (start, following) if "#" not in text[end:following] else (start, _behind_comma(text, end))
-    before = end_of(layer, siblings[index - 1].last)
-    if "#" not in text[before:start]:
-        return before, end
-    return start, _behind_comma(text, end)
+    start, end = _start(layer, siblings[first]), end_of(layer, siblings[last].last)
+    if first == 0 and last + 1 == len(siblings):
+        return start, _behind_comma(text, end)
+    other = _start(layer, siblings[last + 1]) if first == 0 else end_of(layer, siblings[first - 1].last)
+    if "#" not in (text[end:other] if first == 0 else text[other:start]):
+        return (start, other) if first == 0 else (other, end)
+    end = _behind_comma(text, end)
+    rest = _REST.match(text, end)
+    if rest and rest[1] and _blank_before(text, start):
+        return line_start(text, start), rest.end()
+    return start, end
 
 
 def _behind_comma(text: str, end: int) -> int:
@@ -234,14 +231,14 @@ class Changes:
         return found
 
     def _flow_gaps(self, siblings: list[Member]) -> list[tuple[int, int]]:
-        """The spans to cut, neighbours joined where they touch."""
-        layer, spans, index = self.layer, [], 0
-        while index in self.gone:
-            index += 1
-        if index:
-            start, following = _start(layer, siblings[0]), _start(layer, siblings[index])
-            spans.append((start, following))
-        spans += [_flow_element(layer, siblings, later) for later in sorted(self.gone) if later > index]
+        """The spans to cut, one for each run of neighbours."""
+        spans = []
+        for index in sorted(self.gone):
+            if index - 1 not in self.gone:
+                last = index
+                while last + 1 in self.gone:
+                    last += 1
+                spans.append(_flow_run(self.layer, siblings, index, last))
         return spans
 
     def _separator(self, siblings: list[Member]) -> str:
