@@ -1,6 +1,7 @@
-"""The server before the real engine and the real small model, booted by `appliance up`."""
+"""The server before the real engine and the real small model in bfloat16, booted by `appliance up`."""
 
 import concurrent.futures
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,7 +18,7 @@ model:
   source: {model}
   served_names: [smollm2]
   max_context: 1024
-  dtype: float32
+  dtype: bfloat16
 kv_cache: {{size: 256MiB}}
 endpoints: {{chat: required, completions: required}}
 security: {{bind: 127.0.0.1:0}}
@@ -66,18 +67,21 @@ def test_logprobs_of_the_chosen_token_lead(client: openai.OpenAI) -> None:
         assert bytes(entry.bytes).decode() == entry.token
 
 
-def test_a_seed_gives_the_same_text_also_in_company(client: openai.OpenAI) -> None:
-    def write(seed: int) -> str:
+def test_a_seed_gives_the_same_tokens_also_in_company(client: openai.OpenAI) -> None:
+    def write(seed: int) -> tuple[list[str], list[float]]:
         answer = client.completions.create(
-            model="smollm2", prompt="Once upon a time", seed=seed, temperature=0.9, max_tokens=8
+            model="smollm2", prompt="Once upon a time", seed=seed, temperature=0.9, max_tokens=24, logprobs=1
         )
-        return answer.choices[0].text
+        return answer.choices[0].logprobs.tokens, answer.choices[0].logprobs.token_logprobs
 
     alone = [write(1), write(2)]
-    with concurrent.futures.ThreadPoolExecutor(4) as pool:
-        together = list(pool.map(write, [1, 2, 3, 4]))
-    assert together[:2] == alone
-    assert len(set(together)) > 1
+    with concurrent.futures.ThreadPoolExecutor(5) as pool:
+        together = list(pool.map(write, [1, 2, 3, 4, 5]))
+    for (tokens, logprobs), (expected, expected_logprobs) in zip(together, alone, strict=False):
+        assert tokens == expected
+        # the logits are the same bits; how many threads share their sum is not
+        assert logprobs == pytest.approx(expected_logprobs, abs=1e-5)
+    assert len({tuple(tokens) for tokens, _ in together}) == 5
 
 
 def test_clients_that_leave_free_the_engine(real: running.Running) -> None:
@@ -86,12 +90,13 @@ def test_clients_that_leave_free_the_engine(real: running.Running) -> None:
         with httpx.stream("POST", f"{real.base_url}/v1/completions", json=body, timeout=60) as stream:
             lines = stream.iter_lines()
             assert next(lines).startswith("data: {")
-    metrics = ""
-    for _ in range(2000):
+    running = 'vllm:num_requests_running{engine="0",model_name="smollm2"} 0.0'
+    for _ in range(600):
         metrics = httpx.get(f"{real.base_url}/metrics").text
-        if 'vllm:num_requests_running{engine="0",model_name="smollm2"} 0.0' in metrics:
+        if running in metrics:
             break
-    assert 'vllm:num_requests_running{engine="0",model_name="smollm2"} 0.0' in metrics
+        time.sleep(0.05)
+    assert running in metrics
     assert 'vllm:kv_cache_usage_perc{engine="0",model_name="smollm2"} 0.0' in metrics
     assert 'finished_reason="abort",model_name="smollm2"} 3.0' in metrics
 
