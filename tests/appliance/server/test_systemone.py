@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -36,10 +37,9 @@ STATE = {"customer": "Ängström 漢字", "order": 7, "paid": True, "notes": [No
 class Stack:
     url: str
     http: httpx.Client
-    engine: subprocess.Popen[str]
-    model: Path
-    logs: Path
-    """Standard error of each process, by its module."""
+    engine: "Engine"
+    log: Path
+    """The server's standard error."""
 
     def ask(self, state: Any = STATE, questions: Any = QUESTIONS, **more: Any) -> httpx.Response:
         return self.http.post("/v1/systemone", json={"state": state, "questions": questions, **more})
@@ -58,50 +58,71 @@ class Stack:
                 return value
 
 
-@contextmanager
-def boot(model: Path, **config: Any) -> Iterator[Stack]:
-    """One engine process and one server process over `model`, as the supervisor starts them."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
-    with ExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+@dataclass
+class Engine:
+    """One engine process over `model`; any number of servers may stand before it."""
 
-        def start(module: str, settings: dict[str, Any], *arguments: str, **options: Any) -> subprocess.Popen[str]:
-            process = subprocess.Popen(
-                [sys.executable, "-P", "-m", module, *arguments],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=stack.enter_context((folder / module).open("w")),
-                text=True,
-                env=environment,
-                **options,
-            )
-            stack.callback(process.wait)
-            stack.callback(process.kill)
-            assert process.stdin and process.stdout
-            stack.enter_context(process.stdout)
+    address: str
+    model: Path
+    process: subprocess.Popen[str]
+
+
+@contextmanager
+def start(module: str, settings: dict[str, Any], log: Path, *arguments: str, **options: Any) -> Iterator[Any]:
+    """A child as the supervisor starts it, ready."""
+    with log.open("w") as errors:
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-m", module, *arguments],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+            env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
+            **options,
+        )
+    assert process.stdin and process.stdout
+    with process.stdout:
+        try:
             process.stdin.write(json.dumps(settings) + "\n")
             process.stdin.close()
             for line in process.stdout:
-                if json.loads(line).get("ready"):
-                    return process
                 assert "error" not in json.loads(line), line
-            raise AssertionError((folder / module).read_text())
+                if json.loads(line).get("ready"):
+                    yield process
+                    return
+            raise AssertionError(log.read_text())
+        finally:
+            process.kill()
+            process.wait()
 
-        listener = stack.enter_context(socket.create_server(("127.0.0.1", 0), backlog=64))
-        engine = {
+
+@contextmanager
+def boot_engine(model: Path, dtype: str = "float32") -> Iterator[Engine]:
+    with tempfile.TemporaryDirectory() as folder:
+        settings = {
             "address": f"ipc://{folder}/engine",
             "model_path": str(model),
-            "dtype": "float32",
-            "kv_dtype": "float32",
+            "dtype": dtype,
+            "kv_dtype": dtype,
             "block_tokens": 16,
             "num_blocks": 400,
             "max_context": CONTEXT,
             "max_sequences": 16,
             "max_batch_tokens": 512,
         }
-        server = {
-            "engine_address": engine["address"],
-            "model_path": str(model),
+        with start("appliance.engine.main", settings, Path(folder, "log")) as process:
+            yield Engine(settings["address"], model, process)
+
+
+@contextmanager
+def serve(engine: Engine, **config: Any) -> Iterator[Stack]:
+    """A server process of its own before `engine`."""
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        listener = stack.enter_context(socket.create_server(("127.0.0.1", 0), backlog=64))
+        settings = {
+            "engine_address": engine.address,
+            "model_path": str(engine.model),
             "served_names": ["tiny", "alias"],
             "max_context": CONTEXT,
             "profile_name": "test",
@@ -109,11 +130,11 @@ def boot(model: Path, **config: Any) -> Iterator[Stack]:
             "endpoints": {"systemone": "required"},
             **config,
         }
-        process = start("appliance.engine.main", engine)
-        start("appliance.server.main", server, "--fd", str(listener.fileno()), pass_fds=[listener.fileno()])
+        number, log = listener.fileno(), folder / "log"
+        stack.enter_context(start("appliance.server.main", settings, log, "--fd", str(number), pass_fds=[number]))
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
         http = stack.enter_context(httpx.Client(base_url=url, timeout=60))
-        yield Stack(url, http, process, model, folder)
+        yield Stack(url, http, engine, log)
 
 
 def until(fact: Callable[[], Any], what: str, seconds: float = 30) -> Any:
@@ -124,19 +145,39 @@ def until(fact: Callable[[], Any], what: str, seconds: float = 30) -> Any:
     return value
 
 
-@pytest.fixture(scope="module", params=["qwen3", "llama"])
-def stack(request: pytest.FixtureRequest, tiny_model: Callable[..., Path]) -> Iterator[Stack]:
-    """Qwen3 is what vLLM decides with; any other architecture must do it too."""
-    with boot(tiny_model(request.param)) as running:
-        until(lambda: running.http.get("/ready").status_code == 200, "ready")
-        yield running
+Engines = Callable[[str, str], Engine]
 
 
 @pytest.fixture(scope="module")
-def one(tiny_model: Callable[..., Path]) -> Iterator[Stack]:
-    with boot(tiny_model("qwen3")) as running:
-        until(lambda: running.http.get("/ready").status_code == 200, "ready")
-        yield running
+def engines(tiny_model: Callable[..., Path]) -> Iterator[Engines]:
+    """`engines("qwen3", "float32")`: one process for all tests that leave it as they found it."""
+    with ExitStack() as stack:
+        yield cache(lambda name, dtype: stack.enter_context(boot_engine(tiny_model(name, dtype=dtype), dtype)))
+
+
+@pytest.fixture(scope="module")
+def stacks(engines: Engines) -> Iterator[Callable[[str, str], Stack]]:
+    """The same with a server before it, ready."""
+    with ExitStack() as stack:
+
+        @cache
+        def ready(name: str, dtype: str) -> Stack:
+            running = stack.enter_context(serve(engines(name, dtype)))
+            until(lambda: running.http.get("/ready").status_code == 200, "ready")
+            return running
+
+        yield ready
+
+
+@pytest.fixture(params=["qwen3", "llama"])
+def stack(request: pytest.FixtureRequest, stacks: Callable[[str, str], Stack]) -> Stack:
+    """Qwen3 is what vLLM decides with; any other architecture must do it too."""
+    return stacks(request.param, "float32")
+
+
+@pytest.fixture
+def one(stacks: Callable[[str, str], Stack]) -> Stack:
+    return stacks("qwen3", "float32")
 
 
 def expected_logprobs(model: Path, prompt: str) -> tuple[dict[str, float], int, int]:
@@ -174,7 +215,7 @@ def test_probabilities_equal_transformers(stack: Stack) -> None:
     for name, (text, labels) in ASKED.items():
         turns = f"system\nBe fair.<|im_end|>\n<|im_start|>user\n{state}\n\n{text}<|im_end|>\n"
         prompt = f"<|im_start|>{turns}<|im_start|>assistant\n"
-        logprobs, top, length = expected_logprobs(stack.model, prompt)
+        logprobs, top, length = expected_logprobs(stack.engine.model, prompt)
         lengths += length
         shares = np.exp([logprobs[label] for label in labels])
         answer, diagnostics = body["answers"][name], body["diagnostics"][name]
@@ -226,17 +267,19 @@ def test_a_salt_changes_nothing_but_the_cache(one: Stack) -> None:
     assert salted["letter"]["choice"] == plain["letter"]["choice"]
 
 
-def test_company_in_the_batch_changes_nothing(one: Stack) -> None:
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_company_in_the_batch_changes_nothing(stacks: Callable[[str, str], Stack], dtype: str) -> None:
+    one = stacks("qwen3", dtype)
     alone = one.ask().json()["answers"]
     text = {"max_tokens": 40, "ignore_eos": True}
     with ThreadPoolExecutor(6) as pool:
         texts = [pool.submit(one.http.post, "/v1/completions", json={"prompt": f"{i}", **text}) for i in range(3)]
-        decisions = [pool.submit(one.ask) for _ in range(3)]
+        decisions = [pool.submit(one.ask, cache_salt=str(i)) for i in range(3)]
         assert all(text.result().status_code == 200 for text in texts)
         for decision in decisions:
             for name, answer in decision.result().json()["answers"].items():
                 expected = list(alone[name]["probabilities"].values())
-                assert list(answer["probabilities"].values()) == pytest.approx(expected, abs=2e-5)
+                assert list(answer["probabilities"].values()) == pytest.approx(expected, abs=1e-6)
 
 
 def test_the_official_client(one: Stack) -> None:
@@ -367,39 +410,39 @@ def test_a_client_that_leaves_frees_its_reads(one: Stack) -> None:
 UNFIT = "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}{% endfor %}<|im_start|>assistant: "
 
 
-def test_a_model_that_cannot_decide_says_why(tiny_model: Callable[..., Path], tmp_path: Path) -> None:
+def test_a_model_that_cannot_decide_says_why(engines: Engines, tmp_path: Path) -> None:
     template = tmp_path / "unfit.jinja"
     template.write_text(UNFIT)
-    with boot(tiny_model("qwen3"), chat_template=str(template), endpoints={"systemone": "on"}) as running:
+    with serve(engines("qwen3", "float32"), chat_template=str(template), endpoints={"systemone": "on"}) as running:
         until(lambda: running.http.get("/ready").status_code == 200, "ready without decisions")
         response = running.ask()
         error = response.json()["error"]
         assert (response.status_code, error["code"], error["type"]) == (501, 501, "NotImplementedError")
         assert 'the label "yes" of noul questions is not one token' in error["message"]
         assert running.http.post("/v1/completions", json={"prompt": "x", "max_tokens": 1}).status_code == 200
-        assert '/v1/systemone answers 501: the label "yes"' in (running.logs / "appliance.server.main").read_text()
+        assert '/v1/systemone answers 501: the label "yes"' in running.log.read_text()
 
 
-def test_required_makes_readiness_fail_with_the_reason(tiny_model: Callable[..., Path], tmp_path: Path) -> None:
+def test_required_makes_readiness_fail_with_the_reason(engines: Engines, tmp_path: Path) -> None:
     template = tmp_path / "unfit.jinja"
     template.write_text(UNFIT)
-    with boot(tiny_model("qwen3"), chat_template=str(template)) as running:
+    with serve(engines("qwen3", "float32"), chat_template=str(template)) as running:
         found = until(lambda: "is not one token" in running.http.get("/ready").text, "the reason is told")
         assert found and running.http.get("/ready").status_code == 503
 
 
-def test_off_is_no_route(tiny_model: Callable[..., Path]) -> None:
-    with boot(tiny_model("qwen3"), endpoints={"systemone": "off"}) as running:
+def test_off_is_no_route(engines: Engines) -> None:
+    with serve(engines("qwen3", "float32"), endpoints={"systemone": "off"}) as running:
         assert running.ask().status_code == 404
 
 
 def test_a_full_queue_and_a_dead_engine_answer_503(tiny_model: Callable[..., Path]) -> None:
-    with boot(tiny_model("qwen3"), queue_requests=4) as running:
+    with boot_engine(tiny_model("qwen3")) as engine, serve(engine, queue_requests=4) as running:
         until(lambda: running.http.get("/ready").status_code == 200, "ready")
         five = {f"q{i}": {"type": "noul"} for i in range(5)}
         assert running.ask("x", five).status_code in (400, 503)
         assert running.ask("x").status_code == 200
-        running.engine.kill()
-        running.engine.wait()
+        engine.process.kill()
+        engine.process.wait()
         until(lambda: running.ask("x").status_code == 503, "503 while the engine is down")
         assert "engine" in running.ask("x").json()["error"]["message"]
