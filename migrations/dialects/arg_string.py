@@ -13,6 +13,7 @@ from appliance.migrations.dialects.serving import script, serves
 from appliance.migrations.dialects.shell_words import ShellWord, assignment, commands, quoted, texts
 from appliance.migrations.dialects.wishes import Handle, Wish, flag_only, new_words, words, written
 from appliance.migrations.dialects.yaml_edit import remark
+from appliance.migrations.dialects.yaml_scalar import safe_plain
 from appliance.migrations.operations import Add, CannotEditError, Raw
 from appliance.migrations.values import templated, to_text
 
@@ -114,6 +115,10 @@ class ArgString:
             if add.kind is Kind.ENV:
                 raise CannotEditError(add, f"set {add.name} by hand")
             found += self._insert(max(len(self.command) - 1, 0), words(add.name, add.value, add.path, False, add))
+        if 0 in gone and self._bare():
+            left = next((word.text for index, word in enumerate(self.command) if index not in gone), "x")
+            if not safe_plain(left):
+                raise CannotEditError(wishes[0].operation, "what is left needs quotes in YAML here")
         found += [self.layer.edit(start, end, "") for start, end in self._cuts(gone)]
         for edit in found:
             self._check(edit, wishes, adds)

@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
@@ -134,6 +134,11 @@ def _flow_run(layer: Layer, siblings: list[Member], first: int, last: int) -> tu
     other = _start(layer, siblings[last + 1]) if first == 0 else end_of(layer, siblings[first - 1].last)
     if "#" not in (text[end:other] if first == 0 else text[other:start]):
         return (start, other) if first == 0 else (other, end)
+    return _lines(text, start, end)
+
+
+def _lines(text: str, start: int, end: int) -> tuple[int, int]:
+    """With the comma behind, and the whole line where nothing else stands on it."""
     end = _behind_comma(text, end)
     rest = _REST.match(text, end)
     if rest and rest[1] and _blank_before(text, start):
@@ -210,15 +215,16 @@ class Changes:
         return []
 
     def _flow(self, siblings: list[Member]) -> list[Edit]:
-        layer, text = self.layer, self.layer.text
+        layer = self.layer
         kept = [member for member in siblings if member.index not in self.gone]
         if not kept:
             added = [item for _, texts in sorted(self.new.items()) for item in texts]
             if not siblings:
                 inside = content(layer, self.parent) + 1
                 return [layer.edit(inside, inside, ", ".join(added))]
-            start = _start(layer, siblings[0])
-            return [layer.edit(start, _behind_comma(text, end_of(layer, siblings[-1].last)), ", ".join(added))]
+            found = [layer.edit(start, end, "") for start, end in self._flow_gaps(siblings)]
+            inside = content(layer, self.parent) + 1
+            return [*found, layer.edit(inside, inside, ", ".join(added))] if added else found
         found = [layer.edit(start, end, "") for start, end in self._flow_gaps(siblings)]
         for after, added in sorted(self.new.items()):
             before = [member for member in kept if member.index <= after]
@@ -231,14 +237,22 @@ class Changes:
         return found
 
     def _flow_gaps(self, siblings: list[Member]) -> list[tuple[int, int]]:
-        """The spans to cut, one for each run of neighbours."""
-        spans = []
+        """The spans to cut, one for each run of neighbours; line by line where comments stand among them."""
+        layer, text = self.layer, self.layer.text
+        spans: list[tuple[int, int]] = []
         for index in sorted(self.gone):
-            if index - 1 not in self.gone:
-                last = index
-                while last + 1 in self.gone:
-                    last += 1
-                spans.append(_flow_run(self.layer, siblings, index, last))
+            if index - 1 in self.gone:
+                continue
+            last = index
+            while last + 1 in self.gone:
+                last += 1
+            run = siblings[index : last + 1]
+            if "#" not in text[_start(layer, run[0]) : end_of(layer, run[-1].last)]:
+                spans.append(_flow_run(layer, siblings, index, last))
+                continue
+            for _, line in groupby(run, lambda member: line_start(text, _start(layer, member))):
+                together = list(line)
+                spans.append(_lines(text, _start(layer, together[0]), end_of(layer, together[-1].last)))
         return spans
 
     def _separator(self, siblings: list[Member]) -> str:

@@ -16,8 +16,9 @@ from appliance.migrations.dialects.layers import FileLayer, Layer
 
 Pair: TypeAlias = tuple[ScalarNode, Node]
 
-_TEMPLATE = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}", re.DOTALL)
-_WHOLE_LINE = re.compile(r"^[ \t]*(?:(?:\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\})[ \t]*)+(?=\r?$)", re.DOTALL | re.MULTILINE)
+_TAG = r"(?:\{\{(?:(?!\}\}).)*\}\}|\{%(?:(?!%\}).)*%\}|\{#(?:(?!#\}).)*#\})"
+_TEMPLATE = re.compile(_TAG, re.DOTALL)
+_WHOLE_LINE = re.compile(rf"^[ \t]*(?:{_TAG}[ \t]*)+(?=\r?$)", re.DOTALL | re.MULTILINE)
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
 _VISIBLE = re.compile(r"[^\r\n]")
 
