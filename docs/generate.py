@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from appliance.codes import GROUPS, group
+from appliance.codes import group
 from appliance.profile.fields import Declared, leaves
 from appliance.profile.values import default, values
 from appliance.validate.not_yet import NOT_YET
@@ -18,12 +18,13 @@ GROUP_TITLES = {
     "AP05": "Model sources",
     "AP06": "Running",
     "AP07": "Server and decisions",
+    "VM01": "Files of other programs",
 }
 
 
 def codes_page() -> str:
     parts = [NOTE, "# Codes\n", "`appliance explain CODE` prints the same page.\n"]
-    for name in GROUPS:
+    for name in GROUP_TITLES:
         pages = group(name)
         if pages:
             parts.append(f"## {GROUP_TITLES[name]}\n")

@@ -21,10 +21,11 @@ class Command:
 
 
 COMMANDS: dict[str, Command] = {
-    "validate": Command("validate:validate", "Check profiles, line by line, without starting anything."),
+    "validate": Command("validate:validate", "Check profiles and files of other programs, line by line."),
+    "migrate": Command("migrate:migrate", "Bring engine options in any file to another release."),
     "plan": Command("plan:plan", "Show what a profile becomes on a machine, and why."),
     "up": Command("up:up", "Boot the appliance and stay in the foreground."),
     "pull": Command("pull:pull", "Fetch and verify a profile's model."),
-    "explain": Command("explain:explain", "Print the page of a code (AP0101) or of a field (kv_cache.dtype).", True),
+    "explain": Command("explain:explain", "Print the page of a code, a field, or an option.", True),
     "schema": Command("schema:schema", "Print the JSON Schema that editors complete from."),
 }

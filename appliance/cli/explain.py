@@ -1,4 +1,4 @@
-"""`appliance explain CODE|FIELD`: the page of a code, or what a field means."""
+"""`appliance explain CODE|FIELD|OPTION`: the page of a code, what a field means, what became of an option."""
 
 import textwrap
 from typing import TYPE_CHECKING, Annotated
@@ -19,21 +19,27 @@ RELOADS = {
 
 def explain(
     topic: Annotated[
-        str, typer.Argument(help="A code (AP0101), a field (kv_cache.dtype), or an engine option (--max-model-len).")
+        str,
+        typer.Argument(help="A code (AP0101), a field (kv_cache.dtype), an engine option (--swap-space) or variable."),
     ],
 ) -> None:
-    """Print the page of a code, or what a field of the profile means."""
-    if topic[:2].upper() == "AP" and topic[2:].isdigit():
+    """Print the page of a code, what a field of the profile means, or what became of an engine option."""
+    if topic[:2].upper() in ("AP", "VM") and topic[2:].isdigit():
         print_code(topic)
         return
     from ..profile.fields import all_fields
     from ..profile.nearest import elsewhere
 
-    path = topic.strip("-.") if topic.strip("-.") in all_fields() else elsewhere(topic)
-    if path is None:
-        refuse(topic)
-    else:
+    named = topic.strip("-.") in all_fields()
+    path = topic.strip("-.") if named else elsewhere(topic)
+    if path is not None:
         print_field(all_fields()[path])
+    if named or not topic.strip("-."):
+        return
+    from .explain_option import print_history
+
+    if not print_history(topic, path is not None) and path is None:
+        refuse(topic)
 
 
 def print_code(code: str) -> None:
@@ -49,9 +55,10 @@ def print_code(code: str) -> None:
 
 
 def print_page(page: "Code") -> None:
-    typer.echo(typer.style(f"{page.code}  {page.title}", bold=True))
-    for text in (page.meaning, f"What to do: {page.way_out}"):
-        typer.echo("\n" + paragraph(text))
+    title = textwrap.fill(f"{page.code}  {page.title}", WIDTH, subsequent_indent=" " * 8, break_on_hyphens=False)
+    typer.echo(typer.style(title, bold=True))
+    for text in (*page.meaning.split("\n\n"), f"What to do: {page.way_out}"):
+        typer.echo("\n" + "\n".join(map(paragraph, text.splitlines())))
     if page.example:
         lines = [line for line in page.example.splitlines() if not line.startswith("```")]
         typer.echo("\n" + textwrap.indent("\n".join(lines), "    "))

@@ -27,9 +27,12 @@ class Format(StrEnum):
 
 
 def validate(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE", help="Profiles.", show_default=False)],
+    files: Annotated[
+        list[Path],
+        typer.Argument(metavar="FILE", help="Profiles, or files that hold engine options.", show_default=False),
+    ],
     target: Annotated[
-        str | None, typer.Option(help="Release the profiles must be written for.", show_default="the newest")
+        str | None, typer.Option(help="Release the files must be written for.", show_default="the newest")
     ] = None,
     offline: Annotated[
         bool, typer.Option("--offline", help="Leave out what depends on this machine: files, keys, memory, ports.")
@@ -37,12 +40,11 @@ def validate(
     strict: Annotated[bool, typer.Option("--strict", help="Warnings count as errors.")] = False,
     format: Annotated[Format, typer.Option(help="For people, programs, code scanning, or GitHub's log.")] = Format.TEXT,
 ) -> None:
-    """Check profiles, line by line, without starting anything.
+    """Check profiles and files of other programs, line by line, without starting anything.
 
     Exit codes: 0 fine, 1 findings, 2 a file that cannot be read.
     """
-    check_target(target)
-    results = [check(str(file), offline) for file in files]
+    results = [check(str(file), offline, target) for file in files]
     if format is Format.TEXT:
         print_text(results)
     else:
@@ -62,13 +64,24 @@ def check_target(target: str | None) -> None:
         return
     from ..diagnostics import ApplianceError, Diagnostic, Position, Severity
 
-    fact = f'"{target}" is not a release that this appliance validates for'
+    fact = f'"{target}" is not a release that this appliance validates profiles for'
     finding = Diagnostic("AP0201", Severity.ERROR, Position("--target"), "", fact, f"known: {NEWEST}")
     raise ApplianceError([finding], exit_code=2)
 
 
-def check(file: str, offline: bool) -> "ValidationResult":
-    """The tiers of validation, and on this machine the planner's as the last one."""
+def check(file: str, offline: bool, target: str | None = None) -> "ValidationResult":
+    """A file of another program by its options; a profile by the tiers of validation, the planner's as the last one."""
+    from ..migrate.foreign import validate_foreign
+    from .migrate import NEWEST, release_of
+
+    foreign = validate_foreign(file, release_of(target or NEWEST, "--target"))
+    if foreign is not None:
+        return foreign
+    check_target(target)
+    return check_profile(file, offline)
+
+
+def check_profile(file: str, offline: bool) -> "ValidationResult":
     from ..validate import validate
 
     if offline:

@@ -5,7 +5,7 @@ from types import ModuleType
 
 from ..diagnostics import Code
 
-# first four characters of a code -> module beside this file that defines CODES
+# first characters of a code -> module beside this file that defines CODES
 GROUPS: dict[str, str] = {
     "AP00": "text",
     "AP01": "schema",
@@ -15,6 +15,8 @@ GROUPS: dict[str, str] = {
     "AP05": "source",
     "AP06": "run",
     "AP07": "server",
+    "VM01": "files",
+    "VM": "options",
 }
 
 
@@ -32,7 +34,8 @@ def group(name: str) -> dict[str, Code]:
 
 def find(code: str) -> Code | None:
     wanted = code.upper()
-    return group(wanted[:4]).get(wanted) if wanted[:4] in GROUPS else None
+    name = next((name for name in (wanted[:4], wanted[:2]) if name in GROUPS), None)
+    return group(name).get(wanted) if name else None
 
 
 def every() -> dict[str, Code]:

@@ -1,4 +1,4 @@
-"""Files of any dialect from one engine release to another: found, read, proved, written; reports and profiles of them."""
+"""Files of any dialect from one engine release to another: found, read, proved, written."""
 
 from .find import Found, find
 from .finding import PARTS, Finding, Outcome, Result

@@ -18,7 +18,7 @@ class Found:
 
 
 def find(names: Iterable[str]) -> Iterator[Found]:
-    """A name that leads nowhere is given back as it is. Folders are walked in order, without hidden and installed ones."""
+    """A name that leads nowhere is given back. Folders are walked in order, without hidden and installed ones."""
     seen: set[str] = set()
     for found in _expanded(names):
         real = os.path.realpath(found.path)
@@ -29,12 +29,12 @@ def find(names: Iterable[str]) -> Iterator[Found]:
 
 def _expanded(names: Iterable[str]) -> Iterator[Found]:
     for name in names:
-        if os.path.isdir(name):
+        if Path(name).is_dir():
             yield from _walked(name)
         elif not os.path.lexists(name) and has_magic(name):
-            matches = sorted(glob(name, recursive=True))
+            matches = sorted(glob(name, recursive=True))  # noqa: PTH207
             for match in matches:
-                yield from _walked(match) if os.path.isdir(match) else [Found(match, True)]
+                yield from _walked(match) if Path(match).is_dir() else [Found(match, True)]
             if not matches:
                 yield Found(name, True)
         else:
@@ -45,6 +45,6 @@ def _walked(folder: str) -> Iterator[Found]:
     for where, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in _SKIPPED)
         for file in sorted(files):
-            path = os.path.join(where, file)
-            if os.path.isfile(path):
-                yield Found(str(Path(path)), False)
+            path = Path(where, file)
+            if path.is_file():
+                yield Found(str(path), False)

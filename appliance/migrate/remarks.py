@@ -61,14 +61,9 @@ def memory_remark(dialect: str, deployments: Sequence[Deployment], index: int) -
     if sum(shares) <= 1:
         return None
     listed = " + ".join(f"{share:g}" for share in shares)
-    fact = f"--gpu-memory-utilization: {len(shares)} servers ask for {listed} of the memory; on the same device the later"
-    return _remark(
-        "VM0106",
-        Severity.WARNING,
-        "--gpu-memory-utilization",
-        f"{fact} ones do not start",
-        "give each its share, or its own devices",
-    )
+    subject = "--gpu-memory-utilization"
+    fact = f"{subject}: {len(shares)} servers ask for {listed} of the memory; on one device only the first would start"
+    return _remark("VM0106", Severity.WARNING, subject, fact, "give each its share, or its own devices")
 
 
 def _fraction(deployment: Deployment) -> float:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from appliance.migrations.canonical import Deployment, Edit, OverlapError, apply_edits
 from appliance.migrations.change import Change
@@ -96,7 +97,7 @@ def _edited(
 
 def _overlapping(edits: Sequence[Edit]) -> bool:
     ordered = sorted(edits, key=lambda edit: (edit.span.start, edit.span.end))
-    return any(left.span.end > right.span.start for left, right in zip(ordered, ordered[1:], strict=False))
+    return any(left.span.end > right.span.start for left, right in pairwise(ordered))
 
 
 def _proved(dialect: Dialect, path: str, text: str, edits: Sequence[Edit], encoding: str) -> str:
@@ -127,5 +128,3 @@ def _placed(change: Change, lines: Lines) -> Finding:
     if change.site is None:
         return Finding(change)
     return Finding(change, *lines.at(change.site.name_span.start))
-
-

@@ -34,7 +34,7 @@ class Source:
 
     @property
     def linked(self) -> bool:
-        return os.path.islink(self.path)
+        return Path(self.path).is_symlink()
 
 
 def read(path: str) -> Source:

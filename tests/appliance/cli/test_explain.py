@@ -16,7 +16,7 @@ Run = Callable[..., Any]
 def test_code(run: Run, code: str) -> None:
     ran = run("explain", code)
     assert ran.code == 0
-    assert ran.out.startswith(f"{code}  {every()[code].title}")
+    assert " ".join(ran.out.split()).startswith(f"{code} {every()[code].title}")
     example = {line.strip() for line in every()[code].example.splitlines()}
     assert all(len(line) <= 80 or line.strip() in example for line in ran.out.splitlines())
 

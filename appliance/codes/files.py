@@ -1,0 +1,59 @@
+"""Codes about whole files of other programs; those about their options stand beside the rules."""
+
+from ..diagnostics import Code
+
+_PAGES = (
+    Code(
+        "VM0101",
+        "no text to read",
+        "The file is missing, may not be read, is no regular file, is binary, or is larger than 32 MiB.",
+        "Name a text file that you may read. UTF-8, UTF-16 with a byte order mark and older one-byte encodings are "
+        "kept byte for byte.",
+    ),
+    Code(
+        "VM0102",
+        "broken text",
+        "The file is of a kind that the appliance reads, but its text has an error, so no option in it can be trusted "
+        "to be one.",
+        "Repair the line that the message names. If the file is of another kind, say so with `--dialect`.",
+    ),
+    Code(
+        "VM0104",
+        "image of another release",
+        "The image tag, pin or release key names another engine release than the one the options are now written for. "
+        "Both have to change together, or the engine meets options that it does not know.",
+        "Change the tag or pin in the same commit; `--to RELEASE` writes the options for the one that you stay with.",
+        "image: vllm/vllm-openai:v0.6.3    # and options of 0.32\nimage: vllm/vllm-openai:v0.32.0",
+    ),
+    Code(
+        "VM0105",
+        "image without a release",
+        "The tag moves, so the next pull may bring a release that refuses options which work today.",
+        "Pin a release.",
+        "image: vllm/vllm-openai:latest\nimage: vllm/vllm-openai:v0.32.0",
+    ),
+    Code(
+        "VM0106",
+        "memory claimed twice",
+        "Each server takes its share of a device's whole memory, 0.92 where nothing is written. The shares of the "
+        "servers in this file add up to more than one device has.",
+        "Give each a share with `--gpu-memory-utilization`, or different devices with `CUDA_VISIBLE_DEVICES`.",
+        "vllm serve a & vllm serve b\n"
+        "vllm serve a --gpu-memory-utilization 0.45 & vllm serve b --gpu-memory-utilization 0.45",
+    ),
+    Code(
+        "VM0107",
+        "not written",
+        "The new text could not take the old one's place: the file or its folder is read-only, it belongs to somebody "
+        "else, or somebody changed it after it was read. The file is as it was.",
+        "Do what the message says, then run the command again.",
+    ),
+    Code(
+        "VM0108",
+        "no equivalent in a profile",
+        "The option has no field in a profile of the native backend.",
+        "Leave it out, or keep it below `engine.vllm.options` for the backend that runs vLLM.",
+    ),
+)
+
+CODES = {page.code: page for page in _PAGES}
