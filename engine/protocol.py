@@ -9,6 +9,8 @@ from typing import Literal
 import msgspec
 
 FinishReason = Literal["stop", "length", "abort", "error"]
+DRAINING = "the engine is draining"
+"""`Update.error` of a request that arrived too late; the next engine takes it."""
 
 
 class SamplingParams(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
@@ -30,7 +32,7 @@ class SamplingParams(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=Tr
     stop_token_ids: tuple[int, ...] = ()
     ignore_eos: bool = False
     logprobs: int | None = None
-    """Number of most likely alternatives to report beside the sampled token; None = no logprobs; -1 = whole vocabulary."""
+    """How many of the likeliest tokens to report beside the sampled one; None = no logprobs; -1 = whole vocabulary."""
     logprob_token_ids: tuple[int, ...] = ()
     """Report exactly these ids (after the sampled one) instead of the most likely."""
     prompt_logprobs: int | None = None

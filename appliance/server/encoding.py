@@ -19,8 +19,11 @@ MOST_FRAMES = 64
 
 
 class Decoder(Protocol):
-    eof: bool
-    unused_data: bytes
+    @property
+    def eof(self) -> bool: ...
+
+    @property
+    def unused_data(self) -> bytes: ...
 
     def decompress(self, data: bytes, max_length: int) -> bytes: ...
 

@@ -116,7 +116,8 @@ def real_model(smollm2) -> tuple[Path, Reference, list[list[int]]]:
 
     tokenizer = AutoTokenizer.from_pretrained(smollm2.parent, gguf_file=smollm2.name)
     topics = (
-        "rivers bread chess rust copper planets bees poetry glass taxes owls maps tea salt bridges ink moss jazz"
+        "rivers bread chess rust copper planets bees poetry glass taxes owls maps tea salt bridges ink moss jazz "
+        "clay wind"
     )
     texts = [
         tokenizer.apply_chat_template(
@@ -124,7 +125,7 @@ def real_model(smollm2) -> tuple[Path, Reference, list[list[int]]]:
             add_generation_prompt=True,
             tokenize=False,
         )
-        for topic, reader in zip([*topics.split(), "clay", "wind"], ["child", "sailor", "judge", "cook"] * 5, strict=True)
+        for topic, reader in zip(topics.split(), ["child", "sailor", "judge", "cook"] * 5, strict=True)
     ]
     return smollm2, Reference(smollm2), [tokenizer(text)["input_ids"] for text in texts]
 
