@@ -13,6 +13,7 @@ from zmq.utils.monitor import parse_monitor_message
 
 from appliance.engine.core.engine import Engine
 from appliance.engine.protocol import (
+    DRAINING,
     ENCODER,
     TO_ENGINE,
     Abort,
@@ -171,8 +172,7 @@ class Worker:
                 self._engine.reset_prefix_cache()
 
     def _refuse(self, requests: list[Request]) -> list[Update]:
-        error = "the engine is draining"
-        return [Update(request_id=request.request_id, finish_reason="error", error=error) for request in requests]
+        return [Update(request_id=request.request_id, finish_reason="error", error=DRAINING) for request in requests]
 
     def _report(self) -> None:
         """Statistics when they changed. Also how a server is found gone that waits for no token."""

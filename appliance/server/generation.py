@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from typing import Self
 
 from appliance.engine.client import EngineClient, EngineDied, UpdateStream
-from appliance.engine.protocol import Request, Update
+from appliance.engine.protocol import DRAINING, Request, Update
 from appliance.server.admission import Admission
 from appliance.server.errors import ApiError, unavailable
 from appliance.server.metrics import Metrics
@@ -77,6 +77,8 @@ class Generation:
                 timing = self._timings[update.request_id]
                 if timing.observe(update):
                     self._ticket.prefilled(timing.prompt_tokens)
+                if update.error == DRAINING:
+                    raise unavailable(DRAINING, retry_after=2)
                 if update.finish_reason == "error":
                     raise ApiError(500, update.error or "the engine failed on this request")
                 yield update

@@ -45,7 +45,8 @@ class TextReport:
 
     def ready(self, seconds: float, url: str, model: str, hint: str) -> None:
         self._out.print(f"ready in {seconds:.1f} s: {model} on {url}", style="bold green", markup=False)
-        self._out.print(f"\n{hint}\n", markup=False)
+        if hint:
+            self._out.print(f"\n{hint}\n", markup=False)
 
 
 class JsonReport:

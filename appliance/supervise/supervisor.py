@@ -92,6 +92,8 @@ class Supervisor:
         self.report.line(role.name, text)
 
     def died(self, role: Role, how: str, delay: float) -> None:
+        if role.name == "server":
+            self._booting = time.monotonic() + delay
         self.report.note(f"the {role.name} process {how}; starting it again in {delay:g} s", "error")
 
     def changed(self, role: Role, state: State) -> None:

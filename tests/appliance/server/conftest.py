@@ -26,6 +26,7 @@ CONTEXT = 256
 EOS = 256
 KILL = 258
 FAIL = 259
+DRAIN = 257
 TEMPLATE = (
     "{% for message in messages %}{{ message.role[0] }}:{{ message.content }}"
     "{% if not (loop.last and continue_final_message) %}{{ '\\n' }}{% endif %}{% endfor %}"
@@ -68,7 +69,8 @@ class Engine:
     def __init__(self, folder: Path, address: str, options: dict[str, Any]) -> None:
         self._journal = folder / "journal"
         self._command = [sys.executable, str(FAKE_ENGINE), "--address", address, "--journal", str(self._journal)]
-        options = {"eos": EOS, "vocab": 260, "context": CONTEXT, "kill_token": KILL, "fail_token": FAIL, **options}
+        tokens = {"eos": EOS, "kill_token": KILL, "fail_token": FAIL, "drain_token": DRAIN}
+        options = {"vocab": 260, "context": CONTEXT, **tokens, **options}
         for name, value in options.items():
             self._command += [f"--{name.replace('_', '-')}", str(value)]
         self.process: subprocess.Popen[bytes] | None = None

@@ -1,7 +1,8 @@
 """A process that speaks the engine's protocol and repeats each prompt, token by token. No model, no torch.
 
 `--journal FILE` is rewritten after each change with what arrived: submitted, aborted, running, the last sampling.
-A prompt that contains the token id `--kill-token` ends the process as SIGKILL would; `--fail-token` fails the request.
+A prompt that contains the token id `--kill-token` ends the process as SIGKILL would; `--fail-token` fails the request,
+`--drain-token` refuses it as an engine does that is about to end.
 """
 
 import argparse
@@ -15,6 +16,7 @@ import msgspec
 import zmq
 
 from appliance.engine.protocol import (
+    DRAINING,
     ENCODER,
     STEP_TOKEN_BOUNDS,
     TO_ENGINE,
@@ -95,6 +97,8 @@ class FakeEngine:
         sampling = request.sampling
         if self.options.fail_token in request.prompt:
             return Update(request_id=request.request_id, finish_reason="error", error="the request cannot be computed")
+        if self.options.drain_token in request.prompt:
+            return Update(request_id=request.request_id, finish_reason="error", error=DRAINING)
         tokens: list[int] = []
         reason = stop = None
         while len(tokens) < self.options.burst and reason is None:
@@ -181,6 +185,7 @@ def main() -> None:
     parser.add_argument("--step", type=float, default=STEP_SECONDS)
     parser.add_argument("--kill-token", type=int, default=-1)
     parser.add_argument("--fail-token", type=int, default=-1)
+    parser.add_argument("--drain-token", type=int, default=-1)
     FakeEngine(parser.parse_args()).run()
 
 

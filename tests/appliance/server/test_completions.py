@@ -247,3 +247,9 @@ def test_an_engine_failure_of_one_request_is_that_requests_failure(server: Any) 
     assert answer.status_code == 500
     assert answer.json()["error"]["message"] == "the request cannot be computed"
     assert server.complete("ab").status_code == 200
+
+
+def test_an_engine_about_to_end_sends_its_callers_to_the_next_one(server: Any) -> None:
+    answer = server.complete([97, 257])
+    assert (answer.status_code, answer.headers["retry-after"]) == (503, "2")
+    assert answer.json()["error"]["message"] == "the engine is draining"

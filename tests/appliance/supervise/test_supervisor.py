@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import socket
 import sys
@@ -87,6 +88,22 @@ def test_killed_server_is_replaced_and_callers_wait_instead_of_failing(up: Up) -
     after = pids(running)
     assert after["engine"] == before["engine"]
     assert after["server"] != before["server"]
+
+
+def said(running: Running, pattern: str) -> list[str]:
+    return re.findall(pattern, running.output)
+
+
+def test_what_is_told_of_a_restart_is_of_the_restart(up: Up) -> None:
+    running = up()
+    running.wait_for("ready in ")
+    killed = time.monotonic()
+    os.kill(pids(running)["server"], signal.SIGKILL)
+    accepting = r"server: accepting +([0-9.]+) s"
+    wait_until(lambda: len(said(running, accepting)) == 2 and len(said(running, "ready in ")) == 2)
+    assert float(said(running, accepting)[1]) <= time.monotonic() - killed + 0.01
+    assert running.stop() == 0
+    assert running.output.count("a hint") == 1 and "\n\n\n" not in running.output
 
 
 def test_children_die_with_a_killed_supervisor(up: Up) -> None:
