@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from appliance.codes import group
+from appliance.codes import GROUPS, group
 from appliance.profile.fields import Declared, leaves
 from appliance.profile.values import default, values
 from appliance.validate.not_yet import NOT_YET
@@ -19,12 +19,13 @@ GROUP_TITLES = {
     "AP06": "Running",
     "AP07": "Server and decisions",
     "VM01": "Files of other programs",
+    "VM": "Options of the engine from release to release",
 }
 
 
 def codes_page() -> str:
     parts = [NOTE, "# Codes\n", "`appliance explain CODE` prints the same page.\n"]
-    for name in GROUP_TITLES:
+    for name in GROUPS:
         pages = group(name)
         if pages:
             parts.append(f"## {GROUP_TITLES[name]}\n")
