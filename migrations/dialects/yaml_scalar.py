@@ -159,9 +159,13 @@ def _indent(line: str) -> int:
     return len(line) - len(line.lstrip(" "))
 
 
+def _tag(text: str) -> str:
+    return str(_resolver.resolve(ScalarNode, text, (True, False))).rpartition(":")[2]  # type: ignore[no-untyped-call]
+
+
 def plain_value(text: str) -> Plain:
     """What an unquoted scalar is to the YAML 1.1 loaders that read these files."""
-    tag = str(_resolver.resolve(ScalarNode, text, (True, False))).rpartition(":")[2]  # type: ignore[no-untyped-call]
+    tag = _tag(text)
     if tag not in ("bool", "int", "float", "null"):
         return text
     try:
@@ -203,14 +207,14 @@ _UNSAFE = re.compile(r"[\s,\[\]{}#&*!|>'\"%@`?:-]")
 
 def safe_plain(text: str, flow: bool = False, string: bool = True) -> bool:
     """Whether the text can stand without quotes. string: and must stay a text."""
-    if not text or text != text.strip() or "\n" in text or ": " in text or " #" in text or text.endswith(":"):
+    if not text or text != text.strip() or not text.isprintable() or ": " in text or " #" in text or text.endswith(":"):
         return False
     head = text[0]
     if _UNSAFE.match(head) and not (head in "-?:" and len(text) > 1 and not text[1].isspace()):
         return False
-    if flow and any(character in text for character in ",[]{}"):
+    if flow and (head in ":?" or any(character in text for character in ",[]{}")):
         return False
-    return not string or plain_value(text) == text
+    return not string or _tag(text) == "str"
 
 
 def write_scalar(text: str, style: str | None, flow: bool = False) -> str:
