@@ -27,7 +27,7 @@ def decode_groups(
     visible: list[tuple[int, int, list[int], int, int]] = []
     for row, length in enumerate(context_lengths):
         hidden = max(0, length - window) if window is not None else 0
-        skipped = hidden // block_tokens
+        skipped = hidden // block_tokens // multiple * multiple
         last = -(-length // block_tokens)
         blocks = block_tables[row][skipped:last]
         visible.append((len(blocks), row, blocks, hidden - skipped * block_tokens, length - skipped * block_tokens))

@@ -13,6 +13,7 @@ class KVPool:
     ) -> None:
         self.format = kv_format
         self.block_tokens = block_tokens
+        self.num_kv_heads = num_kv_heads
         self.head_dim = head_dim
         shape = (num_blocks, block_tokens, num_kv_heads, kv_format.content_bytes(head_dim))
         self.layers = [torch.empty(shape, dtype=torch.uint8) for _ in range(num_layers)]

@@ -23,6 +23,7 @@ class PagedRunner:
         shape = model.config
         self._model = model
         self._dtype: torch.dtype = getattr(torch, config.dtype)
+        self._heads_per_key = shape.num_heads // shape.num_kv_heads
         self._slots: dict[int, Slot] = {}
         self._pool = KVPool(
             kv_format(config.kv_dtype),
@@ -39,7 +40,7 @@ class PagedRunner:
             if request.start is not None:
                 self._slots[request.slot] = Slot.fill(request.start)
         batch = build_batch(scheduled, self._slots, self._pool.block_tokens)
-        context = PagedAttention(self._pool, batch, self._dtype)
+        context = PagedAttention(self._pool, batch, self._dtype, self._heads_per_key)
         hidden = self._model.forward(batch.input_ids, batch.positions, context)
         if not len(batch.sample_rows):
             return [StepOutput(request.slot) for request in scheduled]

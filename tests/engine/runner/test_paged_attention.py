@@ -61,7 +61,9 @@ def run(shares, window, softcap, dtype=torch.float32, kv_dtype="float32", seed=0
     key = torch.cat([kv[c:, 0] for (c, _), kv in zip(shares, full, strict=True)])
     value = torch.cat([kv[c:, 1] for (c, _), kv in zip(shares, full, strict=True)])
     scale = 0.37
-    paged = PagedAttention(pool, batch, dtype).attend(0, query, key, value, scale=scale, window=window, softcap=softcap)
+    paged = PagedAttention(pool, batch, dtype, HEADS // KV_HEADS).attend(
+        0, query, key, value, scale=scale, window=window, softcap=softcap
+    )
     expected = [
         truth(query[starts[i] : starts[i + 1]].double(), kv[:, 0].double(), kv[:, 1].double(), scale, window, softcap)
         for i, kv in enumerate(full)
@@ -85,6 +87,14 @@ def test_equals_dense_attention(decodes, chunks, window, softcap, seed):
         return
     paged, expected = run(decodes + chunks, window, softcap, seed=seed)
     assert torch.allclose(paged, expected, atol=2e-5), (paged - expected).abs().max()
+
+
+@pytest.mark.parametrize("window", [None, 50, 200])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
+def test_long_chunks_are_tiled(dtype, window):
+    kv_dtype = str(dtype).removeprefix("torch.")
+    paged, expected = run([(300, 1), (0, 300), (37, 290), (500, 129)], window, None, dtype, kv_dtype)
+    assert (paged - expected).abs().max() < (2e-5 if dtype == torch.float32 else 0.03)
 
 
 @pytest.mark.parametrize(("dtype", "kv_dtype", "bound"), [
