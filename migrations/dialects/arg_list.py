@@ -12,9 +12,10 @@ from appliance.migrations.dialects import DialectError
 from appliance.migrations.dialects.inside import edit_inside
 from appliance.migrations.dialects.layers import Inlay, Layer, cut, offsets, part, replaced, span
 from appliance.migrations.dialects.wishes import Handle, Wish, flag_only, new_words, words
-from appliance.migrations.dialects.yaml_edit import Changes, elements, members, remark_member
+from appliance.migrations.dialects.yaml_edit import Changes, elements, members
 from appliance.migrations.dialects.yaml_scalar import content, decode, safe_plain, write_scalar
 from appliance.migrations.dialects.yaml_tree import tree_of
+from appliance.migrations.dialects.yaml_write import remark_member
 from appliance.migrations.operations import Add, CannotEditError
 
 _TEMPLATE = re.compile(r"\{[{%#]|\$[({]")

@@ -12,8 +12,8 @@ from appliance.migrations.dialects.layers import Inlay, Layer, cut, offsets, par
 from appliance.migrations.dialects.serving import script, serves
 from appliance.migrations.dialects.shell_words import ShellWord, assignment, commands, quoted, texts
 from appliance.migrations.dialects.wishes import Handle, Wish, flag_only, new_words, words, written
-from appliance.migrations.dialects.yaml_edit import remark
 from appliance.migrations.dialects.yaml_scalar import safe_plain
+from appliance.migrations.dialects.yaml_write import remark
 from appliance.migrations.operations import Add, CannotEditError, Raw
 from appliance.migrations.values import templated, to_text
 

@@ -9,9 +9,10 @@ from appliance.migrations.canonical import UNKNOWN, Edit, Form, Kind, OptionSite
 from appliance.migrations.dialects.inside import rename_key
 from appliance.migrations.dialects.layers import Layer, cut, part, replaced, span
 from appliance.migrations.dialects.wishes import Handle, Wish, written
-from appliance.migrations.dialects.yaml_edit import Changes, Member, element, members, remark_member
+from appliance.migrations.dialects.yaml_edit import Changes, Member, element, members
 from appliance.migrations.dialects.yaml_scalar import content, decode, plain_value, safe_plain, write_scalar
 from appliance.migrations.dialects.yaml_tree import get
+from appliance.migrations.dialects.yaml_write import remark_member
 from appliance.migrations.operations import Add, CannotEditError, NewValue, Operation, Raw
 from appliance.migrations.values import templated, to_text
 

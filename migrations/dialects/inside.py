@@ -6,17 +6,10 @@ from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from appliance.migrations.canonical import Edit, Path, Plain
 from appliance.migrations.dialects.layers import Layer, replaced
-from appliance.migrations.dialects.yaml_edit import (
-    Changes,
-    block_text,
-    end_of,
-    flow_text,
-    json_like,
-    line_start,
-    members,
-)
+from appliance.migrations.dialects.yaml_edit import Changes, end_of, line_start, members
 from appliance.migrations.dialects.yaml_scalar import decode, write_scalar
 from appliance.migrations.dialects.yaml_tree import get
+from appliance.migrations.dialects.yaml_write import block_text, flow_text, json_like
 from appliance.migrations.operations import CannotEditError, Insert, Keep, Operation, Raw, Remove, Rewrite
 
 

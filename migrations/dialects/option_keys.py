@@ -14,17 +14,9 @@ from appliance.migrations.dialects.arg_list import inner_json
 from appliance.migrations.dialects.inside import edit_inside, known, rename_key, set_value
 from appliance.migrations.dialects.layers import Layer, cut, span
 from appliance.migrations.dialects.wishes import Handle, Sink, Wish, words, written
-from appliance.migrations.dialects.yaml_edit import (
-    Changes,
-    Member,
-    element,
-    end_of,
-    flow_text,
-    json_like,
-    members,
-    remark_member,
-)
+from appliance.migrations.dialects.yaml_edit import Changes, Member, element, end_of, members
 from appliance.migrations.dialects.yaml_scalar import content, decode, value_of, write_scalar
+from appliance.migrations.dialects.yaml_write import flow_text, json_like, remark_member
 from appliance.migrations.operations import Add, CannotEditError, Keep, NewValue, Operation, Rewrite
 from appliance.migrations.values import as_bool, parse, to_text
 
