@@ -68,6 +68,7 @@ def verify(path: Path, want: Want) -> str | None:
     return seen
 
 
-def mismatch(name: str, seen: str, want: Want, consequence: str) -> None:
+def mismatch(name: str, seen: str, want: Want, consequence: str, first: str = "") -> None:
+    """`first` is the way out to try before any other."""
     fact = f"{name} has sha256 {seen}, the profile says {want.sha256}{consequence}"
-    refuse(want.position, "AP0503", fact, "check the source, then correct model.sha256", "model.sha256")
+    refuse(want.position, "AP0503", fact, f"{first}check the source, then correct model.sha256", "model.sha256")

