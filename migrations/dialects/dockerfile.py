@@ -31,12 +31,14 @@ from appliance.migrations.dialects.shell_edit import edit_words
 from appliance.migrations.dialects.shell_reader import ShellReader
 from appliance.migrations.dialects.words_reader import Draft, Home, WordsReader, engine_variable, env_site
 from appliance.migrations.operations import Operation
+from appliance.migrations.release import Release
 
 _DECODER = json.JSONDecoder(strict=False)
 _INSTRUCTION = re.compile(r"[ \t]*([A-Za-z]+)[ \t]+(?:\\\r?\n[ \t]*)*")
 _HEREDOC = re.compile(r"<<-?[\"']?(\w+)[\"']?")
 _FROM = re.compile(r"[ \t]*FROM[ \t]+(?:--\S+[ \t]+)*(\S+)", re.IGNORECASE)
 _ARG = re.compile(r"(\w+)=[\"']?([^\s\"']*)")
+_PYTHON = re.compile(r"(?:[\w./-]*/)?python:(3\.\d+)")
 _FILL = re.compile(r"\$\{?(\w+)(?::-([^}]*))?\}?")
 _HEAD = re.compile(r"(?:\s*#[^\n]*\n|\s*\n|\s*ARG[^\n]*\n)*\s*FROM[ \t]+\S+", re.IGNORECASE)
 
@@ -45,6 +47,7 @@ _HEAD = re.compile(r"(?:\s*#[^\n]*\n|\s*\n|\s*ARG[^\n]*\n)*\s*FROM[ \t]+\S+", re
 class _Stage:
     image: str = ""
     hint: ReleaseHint | None = None
+    python: ReleaseHint | None = None
     env: list[OptionSite] = field(default_factory=list)
     entry: tuple[Logical, int] | None = None
     command: tuple[Logical, int] | None = None
@@ -73,6 +76,10 @@ class _File(WordsReader):
             image = self._filled(found[1]) if found else ""
             hint = image_hint(image, span(self.layer, *found.span(1))) if found else None
             self.stage = _Stage(image, hint)
+            version = _PYTHON.match(image)
+            if found and version:
+                where = span(self.layer, *found.span(1))
+                self.stage.python = ReleaseHint(version.group(), Release.parse(version[1]), where, "image tag")
         elif name == "ARG":
             found = _ARG.match(self.text, body)
             if found:
@@ -143,7 +150,8 @@ class _File(WordsReader):
             home = deployment.handle
             if isinstance(home, Home):
                 home.env_line = (self.layer, line.start, "ENV {}")
-            self.found.append(replace(deployment, release=deployment.release or self.stage.hint))
+            release = deployment.release or self.stage.hint
+            self.found.append(replace(deployment, release=release, python=deployment.python or self.stage.python))
 
     def _from_lists(self, lists: list[WordList], line: Logical) -> None:
         stage = self.stage
@@ -163,7 +171,8 @@ class _File(WordsReader):
         start, entrypoint = found
         words = lists[-1]
         home = Home(words, len(words.pieces) - 1, env_line=(self.layer, line.start, "ENV {}"), remark=words.remark)
-        draft = Draft(entrypoint, home, [*stage.env], "", stage.hint, entrypoint is not Entrypoint.API_SERVER)
+        draft = Draft(entrypoint, home, [*stage.env], "", stage.hint, stage.python)
+        draft.positional = entrypoint is not Entrypoint.API_SERVER
         for words in lists:
             if start < len(words.pieces):
                 self._take(draft, words, max(start, 0), len(words.pieces))

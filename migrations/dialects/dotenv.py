@@ -30,6 +30,12 @@ def values(text: str) -> dict[str, str]:
     return found
 
 
+def only_settings(text: str) -> bool:
+    """Whether the first lines set variables and do nothing else."""
+    lines = [line for line in text.splitlines()[:200] if line.strip() and not line.lstrip().startswith("#")]
+    return bool(lines) and all(_LINE.match(line) for line in lines)
+
+
 def _settings(text: str) -> list[tuple[Logical, Piece]]:
     found = []
     skip = 0
@@ -94,9 +100,7 @@ class _Dotenv:
         name = PurePath(path).name.lower()
         if name == ".env" or name.startswith(".env.") or name.endswith((".env", ".envfile")):
             return 0.9
-        lines = [line for line in text.splitlines()[:200] if line.strip() and not line.lstrip().startswith("#")]
-        plain = bool(lines) and all(_LINE.match(line) for line in lines)
-        return 0.4 if plain and ("VLLM" in text or "--" in text) else 0.0
+        return 0.4 if only_settings(text) and ("VLLM" in text or "--" in text) else 0.0
 
     def read(self, path: str, text: str) -> list[Deployment]:
         return with_neighbours(path, _Variables(FileLayer(text)).read())

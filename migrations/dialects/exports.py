@@ -11,13 +11,13 @@ class Exports:
 
     def __init__(self, given: Sequence[OptionSite], exports: Iterable[OptionSite]) -> None:
         self._given = given
-        self._waiting = sorted(exports, key=lambda site: site.element.start, reverse=True)
+        self._waiting = sorted(exports, key=lambda site: site.element.end, reverse=True)
         self._fresh: list[OptionSite] = []
         self._last: dict[str, OptionSite] = {}
 
     def reach(self, offset: int) -> None:
         """The script has come to this place."""
-        while self._waiting and self._waiting[-1].element.start <= offset:
+        while self._waiting and self._waiting[-1].element.end <= offset:
             self._fresh.append(self._waiting.pop())
 
     def take(self) -> list[OptionSite]:
@@ -43,7 +43,7 @@ def distinct(found: Iterable[Deployment]) -> Iterator[Deployment]:
 def _places(deployment: Deployment) -> list[tuple[int, int]]:
     """The text that the deployment alone may edit, in pieces that do not touch."""
     merged: list[tuple[int, int]] = []
-    for element in sorted(site.element for site in deployment.sites if not site.handle.borrowed):
+    for element in sorted(site.element for site in deployment.sites if not getattr(site.handle, "borrowed", False)):
         if merged and element.start <= merged[-1][1]:
             merged[-1] = (merged[-1][0], max(merged[-1][1], element.end))
         else:

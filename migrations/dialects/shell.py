@@ -9,6 +9,9 @@ from collections.abc import Sequence
 from pathlib import PurePath
 
 from appliance.migrations.canonical import Deployment, Edit, Entrypoint
+from appliance.migrations.dialects import load
+from appliance.migrations.dialects.dotenv import only_settings
+from appliance.migrations.dialects.embedded import Embedded, edit_embedded
 from appliance.migrations.dialects.layers import FileLayer
 from appliance.migrations.dialects.pins import with_neighbours
 from appliance.migrations.dialects.shell_edit import edit_words
@@ -36,9 +39,13 @@ class _Shell:
         found = reader.read()
         if not found and (settings := reader.settings()):
             found = [Deployment(tuple(settings), Entrypoint.SERVE, release=reader.pin(), takes_options=False)]
+        if not found and only_settings(text):
+            found = load("dotenv").read("", text)
         return with_neighbours(path, found)
 
     def edit(self, text: str, deployment: Deployment, operations: Sequence[Operation]) -> list[Edit]:
+        if isinstance(deployment.handle, Embedded):
+            return edit_embedded(deployment, operations)
         return edit_words(deployment, operations)
 
 

@@ -9,9 +9,11 @@ from dataclasses import replace
 from appliance.migrations.canonical import Deployment, OptionSite, ReleaseHint
 from appliance.migrations.dialects import DialectError
 from appliance.migrations.dialects.bash_tree import Assignment, Command, Script, read_script
+from appliance.migrations.dialects.embedded import embedded
 from appliance.migrations.dialects.exports import Exports, distinct
 from appliance.migrations.dialects.launch import NESTED, SETTING, container, container_tool, launch, talks
 from appliance.migrations.dialects.layers import Inlay, Layer, part, span
+from appliance.migrations.dialects.lines import tokens
 from appliance.migrations.dialects.pieces import Piece, Remark, WordList
 from appliance.migrations.dialects.quoting import ARRAY, SHELL, SPLIT
 from appliance.migrations.dialects.serving import pin_hint
@@ -21,6 +23,7 @@ from appliance.migrations.values import templated
 _DEPTH = 4
 _SETTERS = re.compile(r"\b(?:read|for|getopts|unset|mapfile|readarray|local)\b([^\n;]*)")
 _BLANK = re.compile(r"[\s\\]*")
+_WHEN_SET = re.compile(r"\$\{\w+:?\+\s*([\"']?-[^{}]*?)\s*\}\Z")
 _USE = re.compile(r"\$\{?(\w+)")
 _WORDS = re.compile(r"(?:\\\r?\n|\s)*((?:\\[^\r\n]|[^\s\\])+)")
 _VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)(?:\[[@*]\])?\})\Z")
@@ -65,10 +68,15 @@ class ShellReader(WordsReader):
                 if id(draft) not in self._ready:
                     self._share(draft)
         found = [draft.finished(self.literals) for draft in self._drafts] + self._nested
+        others = list(embedded(self.layer.text, self.script)) if not self._depth else []
+        written = {site.element.start for deployment in others for site in deployment.sites}
         for heredoc in self.script.heredocs:
+            if any(heredoc.start <= start <= heredoc.end for start in written):
+                continue
             if self._depth < _DEPTH and NESTED.search(self.layer.text, heredoc.start, heredoc.end):
                 inner = self._body(heredoc.start, heredoc.end, heredoc.literal)
                 found += ShellReader(inner, None, self._depth + 1, self._seen).read()
+        found += others
         hint = self.pin()
         return [replace(d, release=hint) if d.release is None and hint else d for d in distinct(found)]
 
@@ -121,6 +129,14 @@ class ShellReader(WordsReader):
         if self._counted is None:
             self._counted = Counter(_USE.findall(self.layer.text))
         return self._counted
+
+    def _inside(self, piece: Piece) -> list[WordList]:
+        """The words of `${NAME:+--option value}`."""
+        found = _WHEN_SET.match(self.layer.text, piece.start, piece.end)
+        if not found:
+            return []
+        start, end = found.span(1)
+        return [WordList(self.layer, tokens(self.layer.text, start, end), SHELL, start, end, self._remark)]
 
     def _options_of(self, name: str) -> list[WordList]:
         """The arrays and option strings that a variable is made of."""
@@ -226,7 +242,8 @@ class ShellReader(WordsReader):
         for piece in pieces[command.assignments :]:
             if self._depth < _DEPTH and " " in piece.text.strip() and NESTED.search(piece.text):
                 inner = piece.inlay(self.layer, SHELL)
-                local = [env_site(words, *at) for at in self._around(texts, command) if pieces[at[0]] is not piece]
+                around = [at for at in self._around(texts, command) if SETTING.match(pieces[at[0]].text, at[1])]
+                local = [env_site(words, *at) for at in around if pieces[at[0]] is not piece]
                 self._nested += ShellReader(inner, remark, self._depth + 1, self._seen).read([*env.take(), *local])
                 return
         name = pieces[command.assignments].variable if command.assignments < len(pieces) else ""

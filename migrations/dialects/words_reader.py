@@ -16,14 +16,16 @@ from appliance.migrations.canonical import (
     Span,
 )
 from appliance.migrations.catalogue import catalogue
-from appliance.migrations.dialects.launch import Launch, launch
+from appliance.migrations.dialects.launch import SETTING, Launch, launch
 from appliance.migrations.dialects.layers import Inlay, Layer, span
 from appliance.migrations.dialects.pieces import Piece, Remark, WordList
 from appliance.migrations.dialects.serving import image_hint, model_of
 from appliance.migrations.dialects.word_edit import Place, read_list
+from appliance.migrations.release import Release
 from appliance.migrations.values import SECRETS, parse, templated
 
 _VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)(?:\[[@*]\])?\})\Z")
+_PYTHON = re.compile(r"(?:\A|/)(python(3\.\d+))\Z")
 _DEFAULT = re.compile(r"\"?\$\{\w+:?-([^}]*)\}\"?\Z")
 _ENGINE_ENV = re.compile(
     r"VLLM|HF_|HUGGING|CUDA|NCCL|ROC|HIP|HSA|AITER|TORCH|PYTORCH|RAY_|LMCACHE|OMP_|TRITON|FLASH|TPU|XLA|NIXL|UCX|SAFE"
@@ -52,6 +54,7 @@ class Draft:
     sites: list[OptionSite]
     label: str = ""
     release: ReleaseHint | None = None
+    python: ReleaseHint | None = None
     positional: bool = True
     taken: set[tuple[WordList, int]] = field(default_factory=set)
 
@@ -61,7 +64,7 @@ class Draft:
             found = _VARIABLE.match(site.raw_value or "") if site.name == "model" and not model else None
             model = literal.get(found[1] or found[2]) if found else model
         label = self.label or model or ""
-        return Deployment(tuple(self.sites), self.entrypoint, label, model, self.release, handle=self.home)
+        return Deployment(tuple(self.sites), self.entrypoint, label, model, self.release, self.python, handle=self.home)
 
 
 @dataclass
@@ -81,6 +84,10 @@ class WordsReader:
         self._remark = remark
         self._drafts: list[Draft] = []
         self._seen = Seen() if seen is None else seen
+
+    def _inside(self, piece: Piece) -> list[WordList]:
+        """Options that stand in the word itself, to be used only sometimes."""
+        return []
 
     def _options_of(self, name: str) -> list[WordList]:
         """The arrays and option strings that a variable is made of."""
@@ -115,12 +122,14 @@ class WordsReader:
         if found is None:
             return None
         words.remark = self._remark or remark
-        sites = [*env(), *(env_site(words, *at) for at in found.settings)]
+        settings = [at for at in found.settings if SETTING.match(words.pieces[at[0]].text, at[1])]
+        sites = [*env(), *(env_site(words, *at) for at in settings)]
         image = found.image
         env_at = (words, assignments if image is None else image)
         home = Home(words, len(texts) - 1, env_at, image is not None, remark=words.remark)
         hint = self._image(words, found)
-        draft = Draft(found.entrypoint, home, sites, found.name, hint, found.entrypoint is not Entrypoint.API_SERVER)
+        draft = Draft(found.entrypoint, home, sites, found.name, hint, self._python(words, found.start))
+        draft.positional = found.entrypoint is not Entrypoint.API_SERVER
         start = found.start
         if found.entrypoint is Entrypoint.IMAGE and texts[start : start + 1] == ["serve"]:
             site = read_list(words, start, start + 1, True)[0]
@@ -136,12 +145,23 @@ class WordsReader:
         piece = words.pieces[found.image]
         return image_hint(self._word(piece), span(self.layer, piece.start, piece.end))
 
+    def _python(self, words: WordList, behind: int) -> ReleaseHint | None:
+        """The interpreter's version where its name tells."""
+        for piece in words.pieces[:behind]:
+            found = _PYTHON.search(piece.text)
+            if found:
+                return ReleaseHint(
+                    found[1], Release.parse(found[2]), span(words.layer, piece.start, piece.end), "command"
+                )
+        return None
+
     def _take(self, draft: Draft, words: WordList, first: int, last: int) -> None:
         """The option sites of some words, and of the arrays and strings that stand among them as variables."""
         begin = first
         for index in range(first, last + 1):
             piece = words.pieces[index] if index < last else None
-            lists = self._options_of(piece.variable) if piece and piece.variable else []
+            lists = self._inside(piece) if piece and piece.opaque else []
+            lists = lists or (self._options_of(piece.variable) if piece and piece.variable else [])
             if piece is not None and not lists:
                 continue
             self._read(draft, words, begin, index)

@@ -36,6 +36,7 @@ def told(deployments: list[Deployment]) -> str:
     for deployment in deployments:
         hint = deployment.release
         known = f"{hint.text} = {hint.release.short if hint.release else '?'} ({hint.source})" if hint else "-"
+        known += f", {deployment.python.text}" if deployment.python else ""
         kind = "edit" if deployment.editable else "report"
         lines.append(
             f"{deployment.entrypoint} | {deployment.label or '-'} | {deployment.model or '-'} | {known} | {kind}"
