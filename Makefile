@@ -1,6 +1,7 @@
 # make up    serve profiles/quickstart.yaml on 127.0.0.1:8000
-# make test  the whole test suite
+# make test  the whole test suite, but for the part that asks vLLM itself (make test-vllm)
 VENV ?= .venv
+VLLM_VENV ?= .venv-vllm
 PROFILE ?= profiles/quickstart.yaml
 BIN := $(VENV)/bin
 ROOMS := engine kernels migrations schemas profiles
@@ -8,7 +9,7 @@ ROOMS := engine kernels migrations schemas profiles
 PYTHON ?= $(shell for python in python3 python3.11 python3.12 python3.13 python3.14; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 
-.PHONY: up test check format types schemas bench soak docs wheel clean help
+.PHONY: up test test-vllm check format types schemas bench soak docs wheel clean help
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -20,6 +21,9 @@ up: $(VENV)/.installed ## install, fetch the model, serve PROFILE (profiles/quic
 test: $(VENV)/.installed-test ## install, fetch the model, run all tests
 	$(BIN)/appliance pull profiles/quickstart.yaml
 	$(BIN)/python -m pytest
+
+test-vllm: $(VENV)/.installed-test $(VLLM_VENV)/bin/vllm ## ask vLLM 0.32.0 itself whether it takes what migrate writes
+	APPLIANCE_VLLM=$(VLLM_VENV)/bin/python $(BIN)/python -m pytest tests/vllm
 
 check: $(VENV)/.installed-test types ## ruff and mypy
 	$(BIN)/ruff check .
@@ -53,6 +57,9 @@ wheel: $(VENV)/.installed-test ## a wheel in dist/
 
 clean: ## remove the virtual environment and everything built
 	rm -rf $(VENV) .types build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+$(VLLM_VENV)/bin/vllm:
+	benchmarks/setup_vllm.sh $(VLLM_VENV)
 
 $(VENV)/bin/python:
 	@test -n "$(PYTHON)" || { echo "the appliance needs Python 3.11 or newer, and found none" >&2; exit 1; }

@@ -54,7 +54,7 @@ def _apply(rule: Rule, settings: Settings, site: OptionSite, leaves: list[Leaf])
         return Step(rule, site, value)
     try:
         for put in rule.puts:
-            _check_open(put.target, settings, value)
+            _check_open(put.target, rule.target, settings, value)
         new = [leaf for put in rule.puts for leaf in _put(put, rule.target, leaves)]
     except _StuckError as stuck:
         return Step(rule, site, value, str(stuck))
@@ -75,14 +75,15 @@ def _claimed_once(leaves: list[Leaf]) -> list[Leaf]:
     return found
 
 
-def _check_open(place: Target, settings: Settings, value: Value | Raw) -> None:
-    """A nested key joins an option that is written as one value; neither of the two may be filled in later."""
+def _check_open(place: Target, old: Target, settings: Settings, value: Value | Raw) -> None:
+    """What joins an option that is written as one value: neither of the two may be filled in later."""
     whole = [leaf for leaf in settings.leaves if leaf.below(Target(place.room, place.name)) and not leaf.site.path]
     key = ".".join(place.path)
     if place.path and any(leaf.value is UNKNOWN and not leaf.path for leaf in whole):
         raise _StuckError(f"--{place.name} is filled in later; {key} has to go in there")
-    if place.path and value is UNKNOWN and any(isinstance(leaf.site.value, dict) for leaf in whole):
-        raise _StuckError(f"its value is filled in later; put it into --{place.name} as {key}")
+    if value is UNKNOWN and place.name != old.name and any(isinstance(leaf.site.value, dict) for leaf in whole):
+        how = f" as {key}" if key else ""
+        raise _StuckError(f"its value is filled in later; put it into --{place.name}{how}")
 
 
 def _put(put: Put, target: Target, leaves: list[Leaf]) -> list[Leaf]:

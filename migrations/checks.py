@@ -7,7 +7,7 @@ from typing import Any
 
 from appliance.diagnostics import Severity
 from appliance.migrations.argv import OPTIMIZE
-from appliance.migrations.canonical import UNKNOWN, Form
+from appliance.migrations.canonical import UNKNOWN, Form, Path
 from appliance.migrations.catalogue import Catalogue, Entry, Facts, Free
 from appliance.migrations.change import Change, Part
 from appliance.migrations.operations import Raw
@@ -26,11 +26,11 @@ _OPERATORS |= {"lt": ("below", float.__lt__), "le": ("at most", float.__le__)}
 
 
 def check_settings(
-    book: Catalogue, settings: Settings, start: Release | None, target: Release, told: frozenset[int]
+    book: Catalogue, settings: Settings, start: Release | None, target: Release, told: frozenset[tuple[int, Path]]
 ) -> list[Change]:
     """Spells abbreviations in full and takes out nested keys that were always ignored; all else is only told.
 
-    told: ids of sites about which a rule has already said what is wrong.
+    told: ids of sites, and paths in them, about which a rule has already said what is wrong.
     """
     changes: list[Change] = []
     index = book.index(target)
@@ -42,7 +42,7 @@ def check_settings(
                 changes.append(_spelled(leaf, full))
     lenient = start is None or start < _STRICT
     for leaf in settings.leaves:
-        if id(leaf.site) in told:
+        if any((id(leaf.site), leaf.path[:depth]) in told for depth in range(len(leaf.path) + 1)):
             continue
         found = list(_variable(book, leaf, index) if leaf.room is Room.ENV else _option(book, leaf, index))
         changes += found

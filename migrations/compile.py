@@ -165,7 +165,8 @@ def _outgoing(
         home = homes[place]
         mine = [leaf for leaf in leaving if (leaf.room, leaf.name) == place]
         if home.inside and home.site is not None:
-            operations += [Insert(home.site, leaf.path, _plain(leaf)) for leaf in mine]
+            # an empty mapping has no leaf with a path, and adds nothing to one that is there
+            operations += [Insert(home.site, leaf.path, _plain(leaf)) for leaf in mine if leaf.path]
         elif home.site is site:
             hosting = True
             operations += _host(site, place, home)

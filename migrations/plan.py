@@ -42,7 +42,7 @@ def plan_changes(
     settings = Settings.read(sites)
     before = Settings(list(settings.leaves))
     steps = apply_rules(_due(from_release, to_release), settings, model)
-    told = frozenset(id(step.site) for step in steps if step.stuck or step.rule.puts is None)
+    told = frozenset((id(step.site), step.rule.target.path) for step in steps if step.stuck or step.rule.puts is None)
     checks = check_settings(book, settings, from_release, to_release, told)
     compiled = compile_operations(sites, settings)
     found = [_told(step, to_release) for step in steps]

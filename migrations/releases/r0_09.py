@@ -1,6 +1,6 @@
 """0.9.0 to 0.9.2."""
 
-from appliance.migrations.rule import Is, Sets, env, option
+from appliance.migrations.rule import Is, Like, Nature, Sets, env, option
 from appliance.migrations.since import Since
 
 _90 = Since("0.9.0")
@@ -16,6 +16,18 @@ RULES = (
         "--quantization nvfp4",
         match=Is(("nvfp4",)),
         advice="leave --quantization out, the checkpoint says what it is; or name modelopt_fp4",
+    ),
+    _90.renamed(
+        "VM0902",
+        option("compilation-config"),
+        option("compilation-config", "level"),
+        "the option takes JSON only; the level is one of its keys",
+        "engine/arg_utils.py:873 in 0.8.5 (from_cli), vllm/config.py:4072 in 0.9.0",
+        "--compilation-config 3",
+        """--compilation-config '{"level": 3}'""",
+        match=Like(r"\d+\Z"),
+        nature=Nature.VALUE,
+        convert="number",
     ),
     _91.no_effect(
         "VM0911",
