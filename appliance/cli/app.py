@@ -50,7 +50,10 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     words = list(sys.argv[1:] if arguments is None else arguments)
     chosen = next((word for word in words if not word.startswith("-")), None)
     try:
-        make_app(chosen)(args=words, prog_name="appliance")
+        try:
+            make_app(chosen)(args=words, prog_name="appliance")
+        finally:
+            sys.stdout.flush()
     except KeyboardInterrupt:
         sys.exit(130)
     except Exception as error:

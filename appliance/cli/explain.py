@@ -24,6 +24,8 @@ def explain(
     ],
 ) -> None:
     """Print the page of a code, what a field of the profile means, or what became of an engine option."""
+    if not topic.strip("-. "):
+        refuse(topic)
     if topic[:2].upper() in ("AP", "VM") and topic[2:].isdigit():
         print_code(topic)
         return

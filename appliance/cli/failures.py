@@ -1,10 +1,12 @@
 """What a command's exception becomes: diagnostics for known ones, a traceback in a log for the rest."""
 
+import errno
 import os
 import sys
 import tempfile
 import time
 import traceback
+from contextlib import suppress
 from pathlib import Path
 
 from .. import __version__
@@ -20,6 +22,14 @@ def known_failure(error: Exception) -> int | None:
         for note in error.notes:
             print(note, file=sys.stderr)
         return error.exit_code
+    if isinstance(error, BrokenPipeError):
+        silence_output()
+        return 1
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        silence_output()
+        where = error.filename or "standard output"
+        print(f"error: {where}: {error.strerror}; free some space, or write elsewhere", file=sys.stderr)
+        return 2
     if type(error).__name__ == "CheckpointError":
         from appliance.engine.checkpoint.errors import CheckpointError
 
@@ -27,6 +37,14 @@ def known_failure(error: Exception) -> int | None:
             print(f"error: {error}", file=sys.stderr)
             return 2
     return None
+
+
+def silence_output() -> None:
+    """What is still buffered for a standard output that takes nothing would fail again when Python ends."""
+    with suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
 
 
 def unknown_failure(error: Exception) -> int:

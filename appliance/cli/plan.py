@@ -35,7 +35,7 @@ def plan(
 
     machine, forecast = find_hardware(hardware)
     if save_hardware is not None:
-        save_hardware.write_bytes(machine.dump())
+        save(machine, save_hardware)
     made = plan_file(file, machine, forecast)
     before = plan_file(against, machine, forecast) if against is not None else None
     if format is Format.JSON:
@@ -55,6 +55,17 @@ def plan(
         print_plan(made, console, all)
     else:
         print_changes(diff_plans(before, made), str(against), console)
+
+
+def save(machine: "HardwareSnapshot", file: Path) -> None:
+    from appliance.diagnostics import ApplianceError, Diagnostic, Position, Severity
+
+    try:
+        file.write_bytes(machine.dump())
+    except OSError as error:
+        fact, fix = f"{file} cannot be written: {error.strerror}", "name a file in a folder that you may write to"
+        finding = Diagnostic("AP0411", Severity.ERROR, Position("--save-hardware"), "", fact, fix)
+        raise ApplianceError([finding], exit_code=2) from error
 
 
 def plan_file(file: Path, machine: "HardwareSnapshot", forecast: bool) -> "Plan":

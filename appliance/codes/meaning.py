@@ -33,8 +33,9 @@ _PAGES = (
     ),
     Code(
         "AP0205",
-        "a context beyond the model's",
-        "The model was trained for positions up to a limit that its checkpoint names; beyond it the answers decay.",
+        "a context that the model cannot have",
+        "The model was trained for positions up to a limit that its checkpoint names; beyond it the answers decay. "
+        "A context of one token holds no prompt and answer.",
         "Write `auto` or at most that limit.",
     ),
     Code(

@@ -75,8 +75,9 @@ _PAGES = (
     Code(
         "AP0411",
         "the machine is not known",
-        "`--hardware` takes `auto` for this machine, a name from the catalogue, or a file with a saved snapshot.",
-        "Choose one of the names that the message lists.",
+        "`--hardware` takes `auto` for this machine, a name from the catalogue, or a file with a saved snapshot; "
+        "`--save-hardware` takes a file to write one to.",
+        "Choose one of the names that the message lists, or another file.",
     ),
 )
 

@@ -120,12 +120,15 @@ def _context(
     if largest < min(LEAST_CONTEXT, wanted):
         short = min(LEAST_CONTEXT, wanted)
         needed = costs.without_pool(short, step_tokens(short), sequences)
+        batching = profile.engine.batching.model_dump()
+        written = [f"engine.batching.{name}" for name in ("max_sequences", "max_tokens") if batching[name] != "auto"]
+        lower = f"lower {' and '.join(written)}, " if written else ""
         refusals.refuse(
             "AP0401",
-            "model.source",
+            written[0] if written and costs.weights < budget.budget else "model.source",
             f"the model needs {size(needed)} before any token is cached (weights {size(costs.weights)}), "
             f"the budget is {size(budget.budget)}: {budget}",
-            "free memory, raise hardware.memory_fraction, or take a smaller model or model.dtype",
+            f"{lower}free memory, raise hardware.memory_fraction, or take a smaller model or model.dtype",
         )
     if asked != "auto" and asked > largest:
         needed = costs.shape.blocks_for(asked) * costs.shape.block_bytes

@@ -11,6 +11,7 @@ RULES: tuple[Rule, ...] = (
     model.hash_without_file,
     model.names,
     model.context_beyond_model,
+    model.context_without_room,
     hardware.one_cpu,
     kv_cache.offered_by_platform,
     kv_cache.block_against_head,

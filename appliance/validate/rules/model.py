@@ -46,3 +46,9 @@ def context_beyond_model(facts: Facts) -> Iterator[Diagnostic]:
         yield facts.error(
             "AP0205", "model.max_context", fact, f"write auto, or at most {checkpoint.config.max_positions}"
         )
+
+
+def context_without_room(facts: Facts) -> Iterator[Diagnostic]:
+    if facts.profile.model.max_context == 1:
+        fact = "1 token is no room for a prompt and an answer"
+        yield facts.error("AP0205", "model.max_context", fact, "write auto, or 2 and more")

@@ -1,6 +1,8 @@
 """The command line itself: lazy commands, versions, failures."""
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ from appliance.diagnostics import ApplianceError, Diagnostic, Position, Severity
 from appliance.engine.checkpoint import CheckpointError
 
 Run = Callable[..., Any]
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def test_version(run: Run) -> None:
@@ -115,3 +118,13 @@ EXAMPLES = sorted(folder().parent.joinpath("profiles").glob("*.yaml"))
 def test_example_profiles_are_fine(run: Run, profile: Path) -> None:
     ran = run("validate", "--offline", "--strict", str(profile))
     assert (ran.code, ran.out) == (0, f"{profile}: fine\n")
+
+
+@pytest.mark.parametrize("command", [["--version"], ["schema"], ["explain", "AP0101"]])
+def test_an_output_that_is_full_is_told_and_is_no_defect(command: list[str]) -> None:
+    with Path("/dev/full").open("w") as full:
+        ran = subprocess.run(
+            [sys.executable, "-m", "appliance", *command], stdout=full, stderr=subprocess.PIPE, text=True, cwd=ROOT
+        )
+    assert ran.stderr == "error: standard output: No space left on device; free some space, or write elsewhere\n"
+    assert ran.returncode == 2

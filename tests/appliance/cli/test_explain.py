@@ -63,6 +63,7 @@ def test_engine_option_leads_to_its_field(run: Run, option: str) -> None:
         ("kv_cach.dtype", "did you mean kv_cache.dtype?"),
         ("dtyp", "did you mean dtype?"),
         ("zzzzzz", '"zzzzzz" is no code, field or option'),
+        ("", '"" is no code, field or option'),
     ],
 )
 def test_unknown_topic(run: Run, topic: str, said: str) -> None:

@@ -132,3 +132,19 @@ def test_profile_errors_come_first(run: Run, tmp_path: Path) -> None:
     assert code == 1
     assert "kv_cach" in err
     assert run(tmp_path / "absent.yaml")[0] == 2
+
+
+def test_a_snapshot_that_cannot_be_saved_is_told(run: Run, profile: Path, tmp_path: Path) -> None:
+    code, _, err = run(profile, "--save-hardware", tmp_path / "none" / "here.json")
+    assert code == 2
+    assert f"{tmp_path}/none/here.json cannot be written: No such file or directory" in " ".join(err.split())
+
+
+@pytest.mark.parametrize("field", ["max_sequences", "max_tokens"])
+def test_batches_that_fill_the_memory_are_blamed_for_it(field: str, run: Run, profile: Path) -> None:
+    write(profile, profile.read_text().split("source: ")[1].strip(), f"engine: {{batching: {{{field}: 999999999}}}}\n")
+    code, _, err = run(profile, "--hardware", "cpu-4c-16g")
+    assert code == 1
+    assert f"AP0401 error engine.batching.{field}: " in err and f"lower engine.batching.{field}, " in " ".join(
+        err.split()
+    )
