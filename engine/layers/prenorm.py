@@ -14,7 +14,7 @@ from .self_attention import SelfAttention
 
 
 class PreNormBlock:
-    """hidden += attention(norm(hidden)); hidden += mlp(norm(hidden)). Changes `hidden` in place."""
+    """hidden += attention(norm(hidden)); hidden += mlp(norm(hidden)). May change `hidden` in place."""
 
     __slots__ = ("attention", "attention_norm", "mlp", "mlp_norm")
 
@@ -25,9 +25,12 @@ class PreNormBlock:
         self.attention_norm = RMSNorm(parameters.under("input_layernorm"), size, eps)
         self.mlp_norm = RMSNorm(parameters.under("post_attention_layernorm"), size, eps)
 
-    def __call__(self, hidden: torch.Tensor, rotation: Rotation, context: AttentionContext) -> None:
-        hidden.add_(self.attention(self.attention_norm(hidden), rotation, context))
-        hidden.add_(self.mlp(self.mlp_norm(hidden)))
+    def __call__(
+        self, hidden: torch.Tensor, rotation: Rotation, context: AttentionContext, rows: torch.Tensor | None = None
+    ) -> torch.Tensor:
+        attended = self.attention(self.attention_norm(hidden), rotation, context, rows)
+        hidden = (hidden if rows is None else hidden[rows]).add_(attended)
+        return hidden.add_(self.mlp(self.mlp_norm(hidden)))
 
 
 class PreNormDecoder(Decoder):
@@ -46,9 +49,15 @@ class PreNormDecoder(Decoder):
     def attention(self, layer: int, parameters: Parameters) -> SelfAttention:
         raise NotImplementedError
 
-    def forward(self, input_ids: torch.Tensor, positions: torch.Tensor, context: AttentionContext) -> torch.Tensor:
+    def forward(
+        self,
+        input_ids: torch.Tensor,
+        positions: torch.Tensor,
+        context: AttentionContext,
+        rows: torch.Tensor | None = None,
+    ) -> torch.Tensor:
         hidden = self.embedding(input_ids)
         rotation = self.rotary(positions)
-        for block in self.blocks:
-            block(hidden, rotation, context)
-        return self.norm(hidden)
+        for block in self.blocks[:-1]:
+            hidden = block(hidden, rotation, context)
+        return self.norm(self.blocks[-1](hidden, rotation, context, rows))

@@ -18,7 +18,7 @@ def sliding_window(config: ModelConfig, layer: int) -> int | None:
 
 
 class SelfAttention:
-    """[T, hidden_size] -> [T, hidden_size]"""
+    """[T, hidden_size] -> [T, hidden_size], or [R, hidden_size]"""
 
     def __init__(
         self,
@@ -45,7 +45,10 @@ class SelfAttention:
         self.qkv = Linear(parameters, config.hidden_size, parts, qkv_bias)
         self.output = Linear(parameters, width, {"o_proj": config.hidden_size}, output_bias)
 
-    def __call__(self, hidden: torch.Tensor, rotation: Rotation, context: AttentionContext) -> torch.Tensor:
+    def __call__(
+        self, hidden: torch.Tensor, rotation: Rotation, context: AttentionContext, rows: torch.Tensor | None = None
+    ) -> torch.Tensor:
+        """`rows`: int64 [R], the tokens whose output is wanted; the keys and values of all are stored."""
         tokens = hidden.shape[0]
         qkv = self.qkv(hidden).view(tokens, -1, self.head_dim)
         queries_and_keys = qkv[:, : self.rotated]
@@ -61,4 +64,5 @@ class SelfAttention:
             window=self.window,
             softcap=self.softcap,
         )
-        return self.output(mixed.reshape(tokens, -1))
+        mixed = mixed.flatten(1)
+        return self.output(mixed if rows is None else mixed[rows])

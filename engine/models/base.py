@@ -18,8 +18,17 @@ class Model(Protocol):
         """(Hugging Face tensor name, tensor) pairs in any order; ValueError names missing and unknown tensors."""
         ...
 
-    def forward(self, input_ids: torch.Tensor, positions: torch.Tensor, context: AttentionContext) -> torch.Tensor:
-        """int64 [T], int64 [T] -> final hidden states [T, hidden_size] after the last norm."""
+    def forward(
+        self,
+        input_ids: torch.Tensor,
+        positions: torch.Tensor,
+        context: AttentionContext,
+        rows: torch.Tensor | None = None,
+    ) -> torch.Tensor:
+        """int64 [T], int64 [T], int64 [R] -> hidden states [R, hidden_size] after the last norm; no rows = all T.
+
+        The last layer computes keys and values of all tokens, everything else of it only for `rows`.
+        """
         ...
 
     def logits(self, hidden: torch.Tensor) -> torch.Tensor:

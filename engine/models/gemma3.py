@@ -16,7 +16,7 @@ from appliance.engine.layers.self_attention import SelfAttention, sliding_window
 
 
 class Block:
-    """hidden += norm(attention(norm(hidden))); hidden += norm(mlp(norm(hidden))). Changes `hidden` in place."""
+    """hidden += norm(attention(norm(hidden))); hidden += norm(mlp(norm(hidden))). May change `hidden` in place."""
 
     def __init__(self, config: ModelConfig, layer: int, parameters: Parameters) -> None:
         def norm(name: str) -> OffsetRMSNorm:
@@ -42,10 +42,12 @@ class Block:
         self.before_mlp = norm("pre_feedforward_layernorm")
         self.after_mlp = norm("post_feedforward_layernorm")
 
-    def __call__(self, hidden: torch.Tensor, rotation: Rotation, context: AttentionContext) -> None:
-        attended = self.attention(self.before_attention(hidden), rotation, context)
-        hidden.add_(self.after_attention(attended))
-        hidden.add_(self.after_mlp(self.mlp(self.before_mlp(hidden))))
+    def __call__(
+        self, hidden: torch.Tensor, rotation: Rotation, context: AttentionContext, rows: torch.Tensor | None = None
+    ) -> torch.Tensor:
+        attended = self.attention(self.before_attention(hidden), rotation, context, rows)
+        hidden = (hidden if rows is None else hidden[rows]).add_(self.after_attention(attended))
+        return hidden.add_(self.after_mlp(self.mlp(self.before_mlp(hidden))))
 
 
 class Gemma3(Decoder):
@@ -58,9 +60,16 @@ class Gemma3(Decoder):
         self.blocks = [Block(config, layer, self.body.under(f"layers.{layer}")) for layer in range(config.num_layers)]
         self.norm = OffsetRMSNorm(self.body.under("norm"), config.hidden_size, config.rms_norm_eps)
 
-    def forward(self, input_ids: torch.Tensor, positions: torch.Tensor, context: AttentionContext) -> torch.Tensor:
+    def forward(
+        self,
+        input_ids: torch.Tensor,
+        positions: torch.Tensor,
+        context: AttentionContext,
+        rows: torch.Tensor | None = None,
+    ) -> torch.Tensor:
         hidden = self.embedding(input_ids).mul_(self.embedding_scale)
         full, local = self.full_rotary(positions), self.local_rotary(positions)
         for block in self.blocks:
-            block(hidden, full if block.window is None else local, context)
+            wanted = rows if block is self.blocks[-1] else None
+            hidden = block(hidden, full if block.window is None else local, context, wanted)
         return self.norm(hidden)

@@ -7,6 +7,10 @@ from appliance.engine.core.types import ScheduledRequest
 from appliance.engine.runner.batch import Batch
 from appliance.engine.runner.slots import Slot
 
+# oneDNN rounds products of a single row in an order of their own; computing it twice keeps a lone request's results
+# what they are in company.
+LEAST_ROWS = 2
+
 
 def build_batch(scheduled: list[ScheduledRequest], slots: dict[int, Slot], block_tokens: int) -> Batch:
     """`scheduled` in order, decodes first."""
@@ -33,9 +37,7 @@ def build_batch(scheduled: list[ScheduledRequest], slots: dict[int, Slot], block
             num_decodes += 1
         sample_rows.extend(wanted_rows(request, slot, query_starts[-2]))
     if query_starts[-1] == 1:
-        # oneDNN rounds products of a single row in an order of their own; computing the row twice keeps a lone
-        # request's results what they are in company.
-        input_ids, positions, slot_mapping = input_ids * 2, positions * 2, slot_mapping * 2
+        input_ids, positions, slot_mapping = input_ids * LEAST_ROWS, positions * LEAST_ROWS, slot_mapping * LEAST_ROWS
     return Batch(
         input_ids=torch.tensor(input_ids),
         positions=torch.from_numpy(np.concatenate(positions)),

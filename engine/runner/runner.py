@@ -7,7 +7,7 @@ from appliance.engine.core.types import ScheduledRequest, StepOutput
 from appliance.engine.models.base import Model
 from appliance.engine.protocol import TokenLogprobs
 from appliance.engine.runner.batch import Batch
-from appliance.engine.runner.build_batch import build_batch
+from appliance.engine.runner.build_batch import LEAST_ROWS, build_batch
 from appliance.engine.runner.kv_pool import KVPool
 from appliance.engine.runner.paged_attention import PagedAttention
 from appliance.engine.runner.slots import Slot
@@ -41,11 +41,11 @@ class PagedRunner:
                 self._slots[request.slot] = Slot.fill(request.start)
         batch = build_batch(scheduled, self._slots, self._pool.block_tokens)
         context = PagedAttention(self._pool, batch, self._dtype, self._heads_per_key)
-        hidden = self._model.forward(batch.input_ids, batch.positions, context)
-        if not len(batch.sample_rows):
+        wanted = len(batch.sample_rows)
+        hidden = self._model.forward(batch.input_ids, batch.positions, context, _rows(batch))
+        if not wanted:
             return [StepOutput(request.slot) for request in scheduled]
-        wanted = hidden if len(batch.sample_rows) == len(hidden) else hidden[batch.sample_rows]
-        return self._outputs(scheduled, batch, self._model.logits(wanted))
+        return self._outputs(scheduled, batch, self._model.logits(hidden)[:wanted])
 
     def free(self, slot: int) -> None:
         self._slots.pop(slot, None)
@@ -70,6 +70,16 @@ class PagedRunner:
             slot.append(token)
             outputs.append(StepOutput(request.slot, [token], [report] if report else None, prompt))
         return outputs
+
+
+def _rows(batch: Batch) -> torch.Tensor | None:
+    """Rows the last layer is to finish: those that are sampled, first; None = all of them, in order."""
+    wanted = batch.sample_rows
+    if len(wanted) == batch.query_starts[-1]:
+        return None
+    if len(wanted) < LEAST_ROWS:
+        return (wanted if len(wanted) else torch.zeros(1, dtype=torch.int64)).repeat(LEAST_ROWS)
+    return wanted
 
 
 def _split_rows(batch: Batch) -> list[slice]:
