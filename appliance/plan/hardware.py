@@ -45,7 +45,13 @@ class HardwareSnapshot:
     @staticmethod
     def load(text: bytes | str) -> "HardwareSnapshot":
         """ValueError says what is wrong with a saved snapshot."""
-        return msgspec.json.decode(text, type=HardwareSnapshot)
+        snapshot = msgspec.json.decode(text, type=HardwareSnapshot)
+        for name in ("cores", "numa_nodes", "memory"):
+            if (value := getattr(snapshot, name)) < 1:
+                raise ValueError(f"{name} is {value}, expected 1 or more")
+        if not 0 <= snapshot.memory_available <= snapshot.memory:
+            raise ValueError(f"memory_available is {snapshot.memory_available}, expected 0 to {snapshot.memory}")
+        return snapshot
 
 
 def probe(root: Path = Path("/"), cores: int | None = None) -> HardwareSnapshot:

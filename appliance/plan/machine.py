@@ -53,11 +53,24 @@ def choose_machine(profile: Profile, hardware: HardwareSnapshot, forecast: bool,
         memory, available = min(device.memory for device in used), min(device.free for device in used)
     arch_reason = "found on the machine" if profile.hardware.arch == "auto" else "written in the profile"
     if profile.hardware.arch != "auto":
+        if not _computes(arch, profile.hardware.arch):
+            refusals.refuse(
+                "AP0407",
+                "hardware.arch",
+                f'"{profile.hardware.arch}" is wanted, {hardware.name} has {arch}',
+                "write auto, or plan for a machine that has it",
+            )
         arch = profile.hardware.arch
     features = frozenset(hardware.cpu_features)
     return Machine(
         platform, reason, arch, arch_reason, devices, devices_reason, memory, available, hardware.cores, features
     )
+
+
+def _computes(found: str, wanted: str) -> bool:
+    """A level of x86-64 holds those below it; everything else is itself alone."""
+    level = "x86-64-v"
+    return found == wanted or (found.startswith(level) and wanted.startswith(level) and wanted < found)
 
 
 def _platform(profile: Profile, hardware: HardwareSnapshot, forecast: bool, refusals: Refusals) -> tuple[str, str]:

@@ -148,3 +148,27 @@ def test_batches_that_fill_the_memory_are_blamed_for_it(field: str, run: Run, pr
     assert f"AP0401 error engine.batching.{field}: " in err and f"lower engine.batching.{field}, " in " ".join(
         err.split()
     )
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"memory": -5}, "memory is -5, expected 1 or more"),
+        ({"cores": 0}, "cores is 0, expected 1 or more"),
+        ({"memory_available": 10**15}, "memory_available is 1000000000000000, expected 0 to"),
+    ],
+)
+def test_a_snapshot_of_no_machine(changes: dict[str, int], said: str, run: Run, profile: Path, tmp_path: Path) -> None:
+    saved = tmp_path / "here.json"
+    run(profile, "--hardware", "cpu-4c-16g", "--save-hardware", saved)
+    saved.write_text(json.dumps({**json.loads(saved.read_text()), **changes}))
+    code, _, err = run(profile, "--hardware", saved)
+    assert code == 2 and said in " ".join(err.split())
+
+
+@pytest.mark.parametrize(("arch", "fits"), [("x86-64-v4", True), ("x86-64-v3", True), ("sm90", False), ("x", False)])
+def test_an_architecture_that_the_machine_has_not(arch: str, fits: bool, run: Run, profile: Path) -> None:
+    write(profile, profile.read_text().split("source: ")[1].strip(), f"hardware: {{arch: {arch}}}\n")
+    code, _, err = run(profile, "--hardware", "cpu-16c-64g")
+    assert (code == 0) == fits
+    assert fits or f'AP0407 error hardware.arch: "{arch}" is wanted, cpu-16c-64g has x86-64-v4' in " ".join(err.split())
