@@ -56,6 +56,16 @@ def plan_changes(
     return [*found, *check_hints(before, settings, model, to_release), *check_security(before, to_release)]
 
 
+def settle(
+    sites: Sequence[OptionSite], from_release: Release | None, to_release: Release, model: str | None = None
+) -> Settings:
+    """What the deployment sets once every rule up to the target has been followed."""
+    settings = Settings.read(sites)
+    apply_rules(_due(from_release, to_release), settings, model)
+    check_settings(catalogue(), settings, from_release, to_release, frozenset())
+    return settings
+
+
 @cache
 def _due(start: Release | None, target: Release) -> tuple[Rule, ...]:
     """The rules up to the target; of those the deployment has already lived through, the ones it never followed."""

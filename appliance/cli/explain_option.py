@@ -78,8 +78,7 @@ def _defaults(book: Catalogue, entry: Entry) -> str:
             said = "none" if value is None else to_text(value) or '""'
             if not seen or seen[-1][1] != said:
                 seen.append((index, said))
-    first, *others = seen
-    return first[1] + "".join(f", {said} since {book.releases[index].short}" for index, said in others)
+    return seen[0][1] + "".join(f", {said} since {book.releases[index].short}" for index, said in seen[1:])
 
 
 def _rules(target: Target) -> Iterator[Rule]:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from argvs import BOOK, argv_of, old_line
 
 from appliance.diagnostics import Severity
 from appliance.migrate import Wanted, find, migrate_file
@@ -19,7 +20,6 @@ from appliance.migrations.plan import plan_changes
 from appliance.migrations.release import Release
 from appliance.migrations.releases import RULES
 from appliance.migrations.rule import Room, Rule
-from argvs import BOOK, argv_of, old_line
 
 TARGET = Release(0, 32)
 HERE = Path(__file__).parent

@@ -1,4 +1,4 @@
-"""Runs under vLLM's own Python: asks its parser about command lines. JSON [[name, argv], ...] in, {name: error or ""} out."""
+"""Runs under vLLM's own Python and asks its parser: JSON [[name, argv], ...] in, {name: error or ""} out."""
 
 import contextlib
 import dataclasses
