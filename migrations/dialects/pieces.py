@@ -174,6 +174,8 @@ class WordList:
             right = self.removal(first, last)[1]
         except CannotWriteError:
             right = self.pieces[last].end
+        remark = _REMARK.match(self.layer.text, right) if self.syntax.remarks else None
+        right = remark.end() if remark else right
         place = span(self.layer, left, max(self.after(last)[0], right))
         if self.statement is None:
             return place

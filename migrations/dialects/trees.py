@@ -1,9 +1,13 @@
 """tree-sitter trees whose nodes are found again in the text, which counts characters where the trees count bytes."""
 
+import re
 from bisect import bisect_right
 from functools import cache
 from importlib import import_module
 from typing import Any
+
+# Half characters and NUL: no grammar is made for them.
+_UNREADABLE = re.compile("[\ud800-\udfff\0]")
 
 
 @cache
@@ -20,8 +24,8 @@ class Tree:
         self.text = text
         self._wide: list[int] = []
         self._shift: list[int] = []
-        source = text if source is None else source
-        data = source.encode("utf-8", "surrogatepass")
+        source = _UNREADABLE.sub("?", text if source is None else source)
+        data = source.encode()
         if len(data) != len(source):
             self._measure(source)
         self.root: Any = _parser(grammar).parse(data).root_node

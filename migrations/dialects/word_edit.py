@@ -94,7 +94,8 @@ class WordEditor:
             found += self._inside(site, operations)
         for words, plan in self._plans.values():
             everything = set(range(len(words.pieces) > 1, len(words.pieces)))
-            if words.statement and not plan.behind and plan.removed >= everything:
+            whole = words.statement and not plan.behind and plan.removed >= everything
+            if whole and len(words.runs(everything)) == 1:
                 self.emptied.append(words)
                 continue
             try:
