@@ -111,13 +111,15 @@ def release_of(text: str, option: str) -> "Release":
 
 
 def known_dialect(name: str | None) -> str | None:
-    from appliance.migrations.dialects import DIALECTS
+    from ..migrate.road import dialects
 
-    if name is not None and name not in DIALECTS:
+    if name is not None and name not in dialects():
         from difflib import get_close_matches
 
-        near = get_close_matches(name, DIALECTS, 1)
-        refuse(f'--dialect: "{name}" is none', f"did you mean {near[0]}?" if near else f"one of {', '.join(DIALECTS)}")
+        near = get_close_matches(name, dialects(), 1)
+        refuse(
+            f'--dialect: "{name}" is none', f"did you mean {near[0]}?" if near else f"one of {', '.join(dialects())}"
+        )
     return name
 
 

@@ -49,6 +49,13 @@ _PAGES = (
         "Do what the message says, then run the command again.",
     ),
     Code(
+        "VM0109",
+        "the profile's release",
+        "A profile says which release its fields are written for; after its options were brought to another one, so is it.",
+        "Nothing; `appliance migrate --write` sets it.",
+        'release: "0.31"\nrelease: "0.32"',
+    ),
+    Code(
         "VM0108",
         "no equivalent in a profile",
         "The option has no field in a profile of the native backend.",

@@ -37,6 +37,13 @@ def _length(value: Any) -> Any:
     return "auto" if value in (-1, "-1", "auto", None) else value
 
 
+def _devices(value: Any) -> list[int]:
+    parts = str(value).split(",")
+    if not all(part.strip().isdigit() for part in parts):
+        raise NoFieldError("hardware.devices wants numbers")
+    return [int(part) for part in parts]
+
+
 def _adapters(value: Any) -> list[dict[str, str]]:
     found = []
     for item in _listed(value):
@@ -87,7 +94,7 @@ _CONVERTED: dict[str, Writer] = {
     "kv-cache-memory-bytes": _to("kv_cache.size", _size),
     "speculative-config": _speculation,
     "api-key": _key,
-    "CUDA_VISIBLE_DEVICES": _to("hardware.devices", lambda value: [int(part) for part in str(value).split(",")]),
+    "CUDA_VISIBLE_DEVICES": _to("hardware.devices", _devices),
     "VLLM_API_KEY": _to("security.api_keys", lambda value: [{"env": "VLLM_API_KEY"}]),
     "allowed-origins": _to("security.cors.origins", _listed),
     "allowed-media-domains": _to("security.media.domains", _listed),

@@ -1,7 +1,5 @@
 """`appliance validate` for files of other programs: the findings of a migration, as diagnostics, and nothing edited."""
 
-import re
-
 from appliance.diagnostics import Diagnostic, Position, Severity
 from appliance.migrations.change import Part
 from appliance.migrations.pages import pages
@@ -10,10 +8,8 @@ from appliance.profile import Document
 from appliance.validate import ValidationResult
 
 from .finding import Finding, Result
-from .road import Wanted, migrate_source
+from .road import Wanted, is_profile, migrate_source
 from .source import UnreadableError, read
-
-_PROFILE = re.compile(r"^schema[ \t]*:", re.MULTILINE)
 
 
 def validate_foreign(path: str, target: Release, dialect: str | None = None) -> ValidationResult | None:
@@ -22,7 +18,7 @@ def validate_foreign(path: str, target: Release, dialect: str | None = None) -> 
         source = read(path)
     except UnreadableError:
         return None
-    if dialect is None and _PROFILE.search(source.text, 0, 2**16):
+    if dialect is None and is_profile(source.text):
         return None
     result = migrate_source(source, Wanted(target, dialect=dialect, comments=False))
     if result.dialect is None:

@@ -21,7 +21,7 @@ _ONE_HOST = ("shell", "compose", "systemd", "makefile")
 def image_remarks(deployment: Deployment, target: Release, lines: Lines) -> Iterator[Finding]:
     """The file's image or pin against the release that the text is now written for."""
     hint = deployment.release
-    if hint is None:
+    if hint is None or deployment.entrypoint is Entrypoint.PROFILE:
         return
     book = catalogue()
     line, column = lines.at(hint.span.start) if hint.span.end else (0, 0)

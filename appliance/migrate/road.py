@@ -1,12 +1,13 @@
 """The one road of a file of any dialect: bytes -> text -> deployments -> findings -> new text."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from appliance.migrations.canonical import Deployment, Edit, OverlapError, apply_edits
+from appliance.migrations.canonical import Deployment, Edit, Entrypoint, OverlapError, apply_edits
 from appliance.migrations.change import Change
-from appliance.migrations.dialects import Dialect, DialectError, detect, load
+from appliance.migrations.dialects import DIALECTS, Dialect, DialectError, detect, load
 from appliance.migrations.plan import plan_changes
 from appliance.migrations.release import Release
 
@@ -17,6 +18,8 @@ from .origin import origin_of
 from .remarks import concerns, image_remarks, memory_remark
 from .source import Lines, Source, UnreadableError, read
 
+NAME = "profile"
+_PROFILE = re.compile(r"^schema[ \t]*:", re.MULTILINE)
 SHARED = "another part of this file shares these characters; change it by hand"
 
 
@@ -45,7 +48,7 @@ def migrate_source(source: Source, wanted: Wanted) -> Result:
     if not text.strip("\ufeff \t\r\n"):
         return replace(blank, note="is empty")
     lines = Lines(text)
-    dialect = load(wanted.dialect) if wanted.dialect else detect(path, text)
+    dialect = _dialect(path, text, wanted.dialect)
     if dialect is None:
         return replace(blank, note="holds no engine options that any dialect knows; --dialect NAME says what it is")
     try:
@@ -68,6 +71,24 @@ def migrate_source(source: Source, wanted: Wanted) -> Result:
         return replace(result, problem=refused(path, "VM0107", str(error), "report this file, and edit it by hand"))
 
 
+def is_profile(text: str) -> bool:
+    """By its first key, which nothing else has."""
+    return _PROFILE.search(text, 0, 2**16) is not None
+
+
+def dialects() -> tuple[str, ...]:
+    """Every name that `--dialect` takes."""
+    return (*DIALECTS, NAME)
+
+
+def _dialect(path: str, text: str, name: str | None) -> Dialect | None:
+    if name == NAME or (name is None and is_profile(text)):
+        from .profile_dialect import dialect
+
+        return dialect
+    return load(name) if name else detect(path, text)
+
+
 class UnwritableError(Exception):
     """The new text cannot stand in the file."""
 
@@ -75,6 +96,10 @@ class UnwritableError(Exception):
 def _planned(deployment: Deployment, wanted: Wanted, lines: Lines) -> list[Change]:
     start = origin_of(deployment, wanted.start, lines).release
     changes = plan_changes(deployment.sites, start, wanted.target, deployment.model, wanted.comments)
+    if deployment.entrypoint is Entrypoint.PROFILE:
+        from .profile_dialect import adapted
+
+        changes = adapted(changes, deployment, wanted.target)
     return [change for change in changes if concerns(change, deployment, wanted.target)]
 
 

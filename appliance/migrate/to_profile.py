@@ -17,6 +17,7 @@ from appliance.migrations.plan import settle
 from appliance.migrations.release import Release
 from appliance.migrations.rule import Room, Target
 from appliance.migrations.settings import Leaf, Settings, value_of
+from appliance.migrations.values import parse
 from appliance.validate import validate
 
 from .fields import BIND, IMPLIED, NoFieldError, Tree, put, source_of, writers
@@ -100,6 +101,13 @@ def _place(draft: Draft, option: tuple[Room, str], leaves: list[Leaf], known: di
     secret = name in ("api-key", "VLLM_API_KEY")
     if (value is UNKNOWN or isinstance(value, Raw)) and not secret:
         value = _later(leaves)
+    if (
+        isinstance(value, str)
+        and room is Room.OPTION
+        and name in catalogue().options
+        and not _INTERPOLATED.search(value)
+    ):
+        value = parse(value, catalogue().options[name].nearest(len(catalogue().releases) - 1))
     if value is None and name == "model":
         return
     if value is None:
@@ -111,7 +119,7 @@ def _place(draft: Draft, option: tuple[Room, str], leaves: list[Leaf], known: di
     paths = set(_paths(draft.tree))
     try:
         known[name](draft.tree, value)
-    except (NoFieldError, ValueError) as reason:
+    except NoFieldError as reason:
         _without_field(draft, room, name, value, site, str(reason))
         return
     draft.used |= {path: leaves[0] for path in _paths(draft.tree) if path not in paths}

@@ -7,7 +7,7 @@ from ..facts import Facts
 
 NEWEST = "0.32"
 OLDER = ("0.31",)
-MIGRATE = "`appliance migrate FILE` will do this where the appliance has migrations"
+MIGRATE = "`appliance migrate --write FILE` does both"
 
 
 def served(facts: Facts) -> Iterator[Diagnostic]:
