@@ -32,6 +32,9 @@ def run_profiles(results: list[Result], wanted: Wanted, write: bool, as_json: bo
             typer.echo(problem_line(result.problem), err=True)
         elif not result.outcomes and result.named:
             typer.echo(f"{result.path}: {result.note}", err=True)
+        if result.dialect == "profile":
+            typer.echo(f"{result.path}: is a profile already", err=True)
+            continue
         for outcome in result.outcomes:
             if outcome.deployment.sites:
                 drafted = to_profile(outcome, wanted.target)

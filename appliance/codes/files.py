@@ -51,7 +51,7 @@ _PAGES = (
     Code(
         "VM0109",
         "the profile's release",
-        "A profile says which release its fields are written for; after its options were brought to another one, so is it.",
+        "A profile says which release its fields are written for, so this key changes with them.",
         "Nothing; `appliance migrate --write` sets it.",
         'release: "0.31"\nrelease: "0.32"',
     ),

@@ -13,7 +13,7 @@ from appliance.migrations.rule import Nature
 from .finding import Finding
 from .source import Lines
 
-_IN_IMAGES = (Entrypoint.IMAGE, Entrypoint.PLATFORM)
+_IN_IMAGES = (Entrypoint.IMAGE, Entrypoint.PLATFORM, Entrypoint.PROFILE)
 _DEFAULT_FRACTION = 0.92
 _ONE_HOST = ("shell", "compose", "systemd", "makefile")
 
