@@ -14,7 +14,7 @@ import torch
 
 from appliance.engine.runner.batch import Batch
 from appliance.engine.runner.decode_groups import decode_groups
-from appliance.engine.runner.dense_attention import dense_attention
+from appliance.engine.runner.dense_attention import Mask, dense_attention
 from appliance.engine.runner.kv_pool import KVPool
 
 # bfloat16 products of torch treat the keys beyond a multiple of this in another order.
@@ -28,8 +28,7 @@ class _Decode:
     rows: torch.Tensor | None
     """int64 [S] rows of the batch, or None where the group is the whole run of decodes in order."""
     blocks: torch.Tensor
-    mask: torch.Tensor
-    """[S, kv_heads, 1, L] added to the scores."""
+    mask: Mask
     hidden: torch.Tensor
     """int64: the masked positions of the S * L gathered ones."""
 
@@ -42,8 +41,7 @@ class _Tile:
     stop: int
     blocks: torch.Tensor
     """int64 [1, B]"""
-    mask: torch.Tensor
-    """[1, 1, heads per key head * queries, L] added to the scores."""
+    mask: Mask
     hidden: torch.Tensor
     """int64: the gathered positions that the sequence has not filled."""
 
@@ -121,7 +119,7 @@ class PagedAttention:
             positions = torch.arange(blocks.shape[1] * self._pool.block_tokens)
             first, end = torch.tensor(group.first).unsqueeze(1), torch.tensor(group.end).unsqueeze(1)
             hidden = (positions < first) | (positions >= end)
-            mask = self._mask(hidden)[:, None, None].repeat(1, self._pool.num_kv_heads, 1, 1)
+            mask = self._mask(hidden[:, None, None])
             rows = None if group.rows == list(range(count)) else torch.tensor(group.rows)
             plans.append(_Decode(rows, blocks, mask, hidden.flatten().nonzero().squeeze(1)))
         return plans
@@ -148,8 +146,11 @@ class PagedAttention:
         hidden = keys > queries
         if window is not None:
             hidden |= keys <= queries - window
-        mask = self._mask(hidden).repeat(self._heads_per_key, 1)[None, None]
+        mask = self._mask(hidden.repeat(self._heads_per_key, 1)[None, None])
         return _Tile(start, stop, blocks, mask, (keys >= own.stop).nonzero().squeeze(1))
 
-    def _mask(self, hidden: torch.Tensor) -> torch.Tensor:
-        return torch.zeros(hidden.shape, dtype=self._dtype).masked_fill_(hidden, -torch.inf)
+    def _mask(self, hidden: torch.Tensor) -> Mask:
+        """bool [S, 1, R, L]"""
+        columns = hidden.flatten(0, 2).any(0).nonzero()
+        begin = int(columns[0]) if len(columns) else hidden.shape[-1]
+        return Mask(torch.zeros(hidden.shape, dtype=self._dtype).masked_fill_(hidden, -torch.inf), begin)
