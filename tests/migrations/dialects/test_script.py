@@ -203,6 +203,14 @@ def test_unclosed_quote_is_refused_with_its_place() -> None:
     assert refused.value.offset == 11
 
 
+def test_characters_outside_the_grammar_are_read_as_letters() -> None:
+    """Brace expansions with such characters end the process inside the grammar's own scanner."""
+    text = "vllm serve m --served-model-name {\U000e6a5bbc\U00026e67 --chat-template é/ü.jinja --port 1 # 🦜\n"
+    (found,) = load("shell").read("", text)
+    assert [(site.name, site.value) for site in found.sites[2:]] == [("chat-template", "é/ü.jinja"), ("port", 1)]
+    assert text[found.sites[-1].name_span.start :].startswith("--port")
+
+
 def test_environment_file_beside_the_unit_is_followed(tmp_path: Path) -> None:
     (tmp_path / "engine.env").write_text("MODEL=org/chat\nKV=fp8_e5m2\nPORT=80\n")
     text = (
