@@ -20,6 +20,7 @@ MODALITIES = ("image", "video", "audio")
 UNKNOWN_KEY = "VM0005"
 # From this release on the engine refuses nested keys it does not know; before, it mostly ignored them.
 _STRICT = Release(0, 16)
+_REMOVE = "remove it"
 _ABBREVIABLE = (Form.FLAG, Form.EQUALS, Form.YAML_KEY)
 _OPERATORS = {"gt": ("above", float.__gt__), "ge": ("at least", float.__ge__)}
 _OPERATORS |= {"lt": ("below", float.__lt__), "le": ("at most", float.__le__)}
@@ -45,10 +46,18 @@ def check_settings(
         if any((id(leaf.site), leaf.path[:depth]) in told for depth in range(len(leaf.path) + 1)):
             continue
         found = list(_variable(book, leaf, index) if leaf.room is Room.ENV else _option(book, leaf, index))
-        changes += found
         if lenient and any(change.code == UNKNOWN_KEY for change in found):
             settings.leaves = [other for other in settings.leaves if other is not leaf]
+            found = [_ignored(change) for change in found]
+        changes += found
     return changes
+
+
+def _ignored(change: Change) -> Change:
+    """Taking out a key that did nothing is safe, unless it was meant to be another one."""
+    if change.code != UNKNOWN_KEY or change.way_out != _REMOVE:
+        return change
+    return replace(change, part=Part.CHANGED, message=f"{change.message}; it was ignored", way_out="")
 
 
 def _abbreviated(book: Catalogue, leaf: Leaf, index: int) -> str | None:
@@ -125,7 +134,7 @@ def _unknown_key(book: Catalogue, leaf: Leaf, depth: int, index: int) -> Change:
         parent = book.classes[parent or ""][step].nearest(index).of
     known = [name for name, entry in book.classes[parent or ""].items() if entry.exists(index)]
     near = get_close_matches(leaf.path[depth - 1], known, 1, 0.6)
-    way_out = f"did you mean {near[0]}?" if near else "remove it"
+    way_out = f"did you mean {near[0]}?" if near else _REMOVE
     return _finding(leaf, UNKNOWN_KEY, Severity.ERROR, f'"{leaf.path[depth - 1]}" is no key of {parent}', way_out)
 
 

@@ -35,6 +35,14 @@ _REASONING = (
 
 HINTS = (
     Hint(
+        "VM0036",
+        Severity.NOTE,
+        option("quantization"),
+        (Sets(option("quantization"), Is(("awq", "gptq"))),),
+        "this name asks for the slower kernels; left out, the engine takes the faster ones for the same weights",
+        "leave it out",
+    ),
+    Hint(
         "VM0031",
         Severity.WARNING,
         _PARSER,

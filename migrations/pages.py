@@ -85,6 +85,7 @@ _SECURITY = (
     ("VM0026", "adapters at run time", "Clients may load adapters from paths of the server.", "put a gate in front"),
     ("VM0027", "answers in the log", "Prompts and answers are written into the log.", "leave it off"),
     ("VM0028", "remote code", "Code that comes with the model runs in the server.", "pin the revision"),
+    ("VM0030", "empty token", "An empty token opens no model behind a licence.", "take it from a secret"),
     ("VM0029", "wide CORS", "Every web page may call the server from its visitors' browsers.", "list your origins"),
 )
 

@@ -14,6 +14,7 @@ from appliance.migrations.values import SECRETS, as_bool, same
 
 # Since this release an empty `--allowed-origins` is the default.
 _CORS_CLOSED = Release(0, 32)
+_KEY_NAMES = ("api-key", "VLLM_API_KEY")
 _KEYS = (option("api-key"), env("VLLM_API_KEY"))
 
 
@@ -70,7 +71,10 @@ def _secrets(settings: Settings) -> Iterator[Change]:
             continue
         subject = str(Target(leaf.room, leaf.name))
         values = leaf.value if isinstance(leaf.value, list) else [leaf.value]
-        if leaf.name.lower().replace("_", "-").endswith("api-key") and not any(values):
+        if leaf.name not in _KEY_NAMES and not any(values):
+            fact = "the token is empty, so models behind a licence are not fetched"
+            yield _remark("VM0030", leaf, subject, fact, "take it from a secret, or leave it out")
+        elif leaf.name.lower().replace("_", "-").endswith("api-key") and not any(values):
             fact = "an empty key is dropped, so the server runs open"
             yield _remark("VM0022", leaf, subject, fact, "set a key, or leave the option out on purpose")
         elif any(isinstance(value, str) and value for value in values):

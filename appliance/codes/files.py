@@ -56,6 +56,27 @@ _PAGES = (
         'release: "0.31"\nrelease: "0.32"',
     ),
     Code(
+        "VM0110",
+        "a value that is filled in later",
+        "A template or a variable fills the value in, so it cannot be checked here, and the option's values differ "
+        "between the two releases.",
+        "Compare what is filled in with the codes that the message names.",
+    ),
+    Code(
+        "VM0111",
+        "ready too early",
+        "A port that is open does not mean a model that answers: loading takes minutes, and requests that arrive before "
+        "are refused.",
+        "Use httpGet on /health for readinessProbe, and a startupProbe with enough time to load.",
+        "readinessProbe: {tcpSocket: {port: 8000}}\nreadinessProbe: {httpGet: {path: /health, port: 8000}}",
+    ),
+    Code(
+        "VM0112",
+        "TPU",
+        "vLLM runs on TPUs with a plugin, which follows releases of its own.",
+        "Check that the plugin supports the release you target.",
+    ),
+    Code(
         "VM0108",
         "no equivalent in a profile",
         "The option has no field in a profile of the native backend.",

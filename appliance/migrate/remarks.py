@@ -4,11 +4,12 @@ from collections.abc import Iterator, Sequence
 from re import findall
 
 from appliance.diagnostics import Severity
-from appliance.migrations.canonical import Deployment, Entrypoint
+from appliance.migrations.canonical import Deployment, Entrypoint, Kind
 from appliance.migrations.catalogue import catalogue
 from appliance.migrations.change import Change, Part
 from appliance.migrations.release import Release
-from appliance.migrations.rule import Nature
+from appliance.migrations.releases import RULES
+from appliance.migrations.rule import Nature, Room, Target
 
 from .finding import Finding
 from .source import Lines
@@ -32,6 +33,27 @@ def image_remarks(deployment: Deployment, target: Release, lines: Lines) -> Iter
     elif book.index(hint.release) != book.index(target):
         fact = f"{subject}: is {hint.release.short}, and the options are now those of {target.short}"
         yield _remark("VM0104", Severity.WARNING, subject, fact, f"set it to {target} together with them", line, column)
+
+
+def later_remarks(deployment: Deployment, start: Release | None, target: Release, lines: Lines) -> Iterator[Finding]:
+    """Values that something fills in later, of options whose values changed on the way: nobody here can know them."""
+    for site in deployment.sites:
+        if site.known:
+            continue
+        room = Room.ENV if site.kind is Kind.ENV else Room.OPTION
+        codes = [
+            rule.code
+            for rule in RULES
+            if rule.target == Target(room, site.name, site.path)
+            and rule.match is not None
+            and (start is None or start < rule.since)
+            and rule.since <= target
+        ]
+        if codes:
+            subject = str(Target(room, site.name, site.path))
+            fact = f"{subject} {site.raw_value}: is filled in later, and some of its values changed"
+            way_out = f"compare it with {', '.join(codes)}"
+            yield _remark("VM0110", Severity.NOTE, subject, fact, way_out, *lines.at(site.name_span.start))
 
 
 def _remark(

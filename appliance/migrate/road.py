@@ -14,8 +14,9 @@ from appliance.migrations.release import Release
 from .carry import carry_out, undone
 from .find import Found
 from .finding import Finding, Outcome, Result, refused
+from .manifest_remarks import manifest_remarks
 from .origin import origin_of
-from .remarks import concerns, image_remarks, memory_remark
+from .remarks import concerns, image_remarks, later_remarks, memory_remark
 from .source import Lines, Source, UnreadableError, read
 
 NAME = "profile"
@@ -61,7 +62,8 @@ def migrate_source(source: Source, wanted: Wanted) -> Result:
     planned = [_planned(deployment, wanted, lines) for deployment in deployments]
     edits, planned = _edited(dialect, text, deployments, planned)
     outcomes = [
-        _outcome(dialect.name, deployments, index, changes, wanted, lines) for index, changes in enumerate(planned)
+        _outcome(dialect.name, text, deployments, index, changes, wanted, lines)
+        for index, changes in enumerate(planned)
     ]
     note = f"read as {source.encoding}" if source.encoding == "latin-1" else ""
     result = Result(path, source, dialect.name, text, tuple(outcomes), note=note, lines=lines)
@@ -139,14 +141,23 @@ def _proved(dialect: Dialect, path: str, text: str, edits: Sequence[Edit], encod
 
 
 def _outcome(
-    dialect: str, deployments: Sequence[Deployment], index: int, changes: list[Change], wanted: Wanted, lines: Lines
+    dialect: str,
+    text: str,
+    deployments: Sequence[Deployment],
+    index: int,
+    changes: list[Change],
+    wanted: Wanted,
+    lines: Lines,
 ) -> Outcome:
     deployment = deployments[index]
+    origin = origin_of(deployment, wanted.start, lines)
     findings = [_placed(change, lines) for change in changes]
     findings += image_remarks(deployment, wanted.target, lines)
+    findings += later_remarks(deployment, origin.release, wanted.target, lines)
+    findings += manifest_remarks(dialect, text, lines) if index == 0 else ()
     memory = memory_remark(dialect, deployments, index)
     findings += [memory] if memory else []
-    return Outcome(deployment, origin_of(deployment, wanted.start, lines), tuple(findings))
+    return Outcome(deployment, origin, tuple(findings))
 
 
 def _placed(change: Change, lines: Lines) -> Finding:

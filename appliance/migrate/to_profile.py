@@ -17,7 +17,7 @@ from appliance.migrations.plan import settle
 from appliance.migrations.release import Release
 from appliance.migrations.rule import Room, Target
 from appliance.migrations.settings import Leaf, Settings, value_of
-from appliance.migrations.values import parse
+from appliance.migrations.values import SECRETS, parse
 from appliance.validate import validate
 
 from .fields import BIND, IMPLIED, NoFieldError, Tree, put, source_of, writers
@@ -112,6 +112,9 @@ def _place(draft: Draft, option: tuple[Room, str], leaves: list[Leaf], known: di
         return
     if value is None:
         draft.missing.append(Missing(subject, f"is filled in later ({site.raw_value}); write its value", site))
+        return
+    if name in SECRETS and not secret:
+        draft.missing.append(Missing(subject, "a secret: put it into the environment", site))
         return
     if name not in known:
         _without_field(draft, room, name, value, site)
