@@ -65,7 +65,7 @@ _PAGES = (
     Code(
         "VM0111",
         "ready too early",
-        "A port that is open does not mean a model that answers: loading takes minutes, and requests that arrive before "
+        "An open port does not mean a model that answers: loading takes minutes, and requests that arrive before "
         "are refused.",
         "Use httpGet on /health for readinessProbe, and a startupProbe with enough time to load.",
         "readinessProbe: {tcpSocket: {port: 8000}}\nreadinessProbe: {httpGet: {path: /health, port: 8000}}",

@@ -160,7 +160,7 @@ def test_keys_that_were_always_ignored_are_taken_out_when_they_would_stop_the_st
     old = """m --kv-transfer-config '{"kv_connector": "NixlConnector", "kv_role": "kv_both", "made_up": 1}'"""
     text, changes = migrate(old, "0.10.2", "0.32")
     assert text == """m --kv-transfer-config '{"kv_connector": "NixlConnector", "kv_role": "kv_both"}'"""
-    assert "VM0005" in codes(changes, Part.DECISION)
+    assert "VM0005" in codes(changes, Part.CHANGED)
     assert migrate(old, "0.20", "0.32")[0] == old
 
 

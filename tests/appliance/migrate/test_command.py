@@ -1,0 +1,197 @@
+"""`appliance migrate` as people and programs see it."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import appliance
+
+Run = Callable[..., Any]
+OLD = "vllm serve org/model --swap-space 4 --max-model-len 4096\n"
+NEW = "vllm serve org/model --max-model-len 4096\n"
+
+
+def test_report_alone_tells_what_to_do(run: Run, compose: Path) -> None:
+    before = compose.read_text()
+    ran = run("migrate", "compose.yaml")
+    assert (ran.code, ran.err, compose.read_text()) == (0, "", before)
+    for said in (
+        "--- a/compose.yaml",
+        "-      --swap-space 16",
+        "from 0.6.3 (image tag vllm/vllm-openai:v0.6.3 in line 4) to 0.32",
+        "Would change",
+        "11:7 VM1801 --swap-space 16: removed without effect",
+        "Needs your decision",
+        "set it to 0.32.0 together with them",
+        "Behaves differently although the text did not change",
+        "VM3220 --allowed-origins",
+        "Security",
+        "--api-key: a secret stands here in clear text",
+        "1 of 1 file would change",
+    ):
+        assert said in ran.out
+    assert max(len(line) for line in ran.out.splitlines() if line[:1] not in "+-@ ") <= 80
+
+
+def test_secrets_are_repeated_nowhere(run: Run, compose: Path) -> None:
+    for words in (["--report", "json"], [], ["--check"], ["--as", "profile"], ["--write", "--diff"]):
+        ran = run("migrate", *words, "compose.yaml")
+        assert "abcdefgh" not in ran.out + ran.err
+    ran = run("validate", "compose.yaml")
+    assert "abcdefgh" not in ran.out + ran.err
+
+
+def test_write_changes_options_only_and_once(run: Run, compose: Path) -> None:
+    assert run("migrate", "--write", "compose.yaml").code == 0
+    text = compose.read_text()
+    assert (
+        text
+        == """\
+# my server
+services:
+  chat:
+    image: vllm/vllm-openai:v0.6.3
+    ports: ["8000:8000"]
+    environment:
+      - HF_TOKEN=hf_abcdefghijklmnop
+    # VM1703: --logits-processor-pattern: port the processor to a class and name it in --logits-processors
+    command: >
+      --model Qwen/Qwen2-7B-Instruct
+      --max-model-len ${LEN:-8192}
+      --structured-outputs-config.backend outlines
+      --api-key sk-live-abcdefgh
+      --attention-backend FLASHINFER
+
+"""
+    )
+    assert run("migrate", "--check", "compose.yaml").code == 0
+    assert run("migrate", "--write", "compose.yaml").code == 0
+    assert compose.read_text() == text
+
+
+def test_no_comments(run: Run, compose: Path) -> None:
+    run("migrate", "--write", "--no-comments", "compose.yaml")
+    assert "VM" not in compose.read_text()
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["old.sh"], 0),
+        (["--check", "old.sh"], 1),
+        (["--check", "new.sh"], 0),
+        (["--check", "new.sh", "old.sh"], 1),
+        (["--check", "."], 1),
+        (["--check", "*.sh"], 1),
+        (["--check", "n*.sh"], 0),
+        (["--write", "."], 0),
+        (["--diff", "old.sh"], 0),
+        (["gone.sh"], 2),
+        (["gone*.sh"], 2),
+        (["--check", "--write", "old.sh"], 2),
+        (["--to", "9.9", "old.sh"], 2),
+        (["--to", "next", "old.sh"], 2),
+        (["--from", "x", "old.sh"], 2),
+        (["--dialect", "shel", "old.sh"], 2),
+        (["--report", "xml", "old.sh"], 2),
+        (["notes.txt"], 0),
+        ([], 2),
+    ],
+)
+def test_exit_codes(run: Run, tmp_path: Path, words: list[str], code: int) -> None:
+    (tmp_path / "old.sh").write_text(OLD)
+    (tmp_path / "new.sh").write_text(NEW)
+    (tmp_path / "notes.txt").write_text("nothing here\n")
+    assert run("migrate", *words).code == code
+
+
+def test_folders_are_walked_without_hidden_and_installed_ones(run: Run, tmp_path: Path) -> None:
+    for folder in ("a", "a/b", ".git", "node_modules"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "run.sh").write_text(OLD)
+    (tmp_path / "a" / "README").write_text("text")
+    (tmp_path / "a" / "image.png").write_bytes(b"\x89PNG\0\0")
+    report = json.loads(run("migrate", "--report", "json", ".").out)
+    assert [file["file"] for file in report["files"]] == ["a/run.sh", "a/b/run.sh"]
+
+
+def test_one_file_under_two_names_is_done_once(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "run.sh").write_text(OLD)
+    assert run("migrate", "--write", "run.sh", ".", "*.sh", str(tmp_path / "run.sh")).out.count("Changed") == 1
+
+
+def test_json_report(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "run.sh").write_text(OLD)
+    report = json.loads(run("migrate", "--report", "json", "run.sh").out)
+    assert (report["version"], report["to"]) == (1, "0.32.0")
+    (file,) = report["files"]
+    assert (file["dialect"], file["encoding"], file["changes"], file["written"]) == ("shell", "utf-8", True, False)
+    assert "-vllm serve org/model --swap-space 4" in file["diff"]
+    (deployment,) = file["deployments"]
+    assert (deployment["model"], deployment["from"]) == ("org/model", "0.17.1")
+    found = next(finding for finding in deployment["findings"] if finding["code"] == "VM1801")
+    assert (found["part"], found["severity"], found["line"], found["column"]) == ("changed", "error", 1, 22)
+    assert found["since"] == "0.18.1" and found["evidence"]
+    assert {finding["part"] for finding in deployment["findings"]} <= {"changed", "decision", "behaviour", "security"}
+
+
+def test_given_releases(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "run.sh").write_text("vllm serve m --kv-cache-dtype fp8 --stream-interval 2\n")
+    said = run("migrate", "--from", "0.31", "--to", "0.8.5", "run.sh").out
+    assert "from 0.31 (as you said) to 0.8.5" in said
+    assert "VM0002 --stream-interval: known in" in said and "you target 0.8.5" in said
+
+
+def test_release_comes_from_a_requirement_file_beside(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "requirements.txt").write_text("torch\nvllm==0.9.1\n")
+    (tmp_path / "run.sh").write_text(OLD)
+    assert "from 0.9.1 (the pin vllm==0.9.1 in requirements.txt:2)" in " ".join(run("migrate", "run.sh").out.split())
+
+
+def test_moving_tag_is_remarked(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "run.sh").write_text("docker run vllm/vllm-openai:latest --model m --max-model-len 4096\n")
+    assert "VM0105 image tag vllm/vllm-openai:latest: names no release" in run("migrate", "run.sh").out
+
+
+def test_two_servers_on_one_device(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "run.sh").write_text("vllm serve a --port 1 &\nvllm serve b --gpu-memory-utilization 0.5\n")
+    assert "2 servers ask for 0.92 + 0.5 of the memory" in " ".join(run("migrate", "run.sh").out.split())
+    (tmp_path / "run.sh").write_text("CUDA_VISIBLE_DEVICES=0 vllm serve a &\nCUDA_VISIBLE_DEVICES=1 vllm serve b\n")
+    assert "VM0106" not in run("migrate", "run.sh").out
+
+
+def test_only_read_files_get_decisions(run: Run, tmp_path: Path) -> None:
+    text = "from vllm import LLM\nllm = LLM(model='m', swap_space=4)\n"
+    (tmp_path / "run.py").write_text(text)
+    ran = run("migrate", "--write", "run.py")
+    assert "this kind of file is only read" in " ".join(ran.out.split())
+    assert (tmp_path / "run.py").read_text() == text
+
+
+def test_dialect_can_be_named(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "notes.md").write_text("swap-space: 4\nmax-model-len: 10\n")
+    assert "holds no engine options" in run("migrate", "notes.md").out
+    assert "VM1801" in run("migrate", "--dialect", "vllm-config", "notes.md").out
+
+
+def test_profile_of_an_older_release(run: Run, tmp_path: Path) -> None:
+    old = 'schema: 1\nname: a # mine\nrelease: "0.31"\nmodel: {source: hf:a/b}\nkv_cache: {mamba: {mode: all}}\n'
+    (tmp_path / "a.yaml").write_text(old)
+    assert run("migrate", "--write", "a.yaml").code == 0
+    assert (tmp_path / "a.yaml").read_text() == old.replace("0.31", "0.32").replace("mode: all", "mode: align")
+    assert run("migrate", "--check", "a.yaml").code == 0
+
+
+def test_no_heavy_library_is_loaded(tmp_path: Path) -> None:
+    (tmp_path / "run.sh").write_text(OLD)
+    script = "import sys\nfrom appliance.cli.app import main\ntry: main(['migrate', 'run.sh'])\nexcept SystemExit: pass\n"
+    script += "print([name for name in ('torch', 'numpy', 'rich', 'jsonschema', 'fastapi') if name in sys.modules])"
+    root = Path(appliance.__file__).parent.parent
+    command = [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(root)!r})\n{script}"]
+    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert ran.stdout.splitlines()[-1] == "[]"
