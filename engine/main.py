@@ -34,8 +34,8 @@ Build = Callable[[EngineConfig, EndStage], tuple[Runner, ModelConfig, str]]
 
 PARENT_CHECK_SECONDS = 0.5
 # Threads meet after every operation of torch. Sleeping there at once doubles the time of a step; spinning without end
-# stops it for as long as another process keeps one of them off its core. This is under half a millisecond.
-BARRIER_SPINS = "10000"
+# stops it for as long as another process keeps one of them off its core. This is a few milliseconds.
+BARRIER_SPINS = "100000"
 WARM_UP_OWNER = b"warm-up"
 
 
