@@ -15,7 +15,7 @@ class Mask:
     """What is added to the scores."""
 
     scores: torch.Tensor
-    """[S, 1 or kv_heads, 1 or R, L]: 0, or -inf where a key is hidden."""
+    """[S, 1, R, L]: 0, or -inf where a key is hidden."""
     begin: int
     """Keys before this one are visible to every row."""
 
