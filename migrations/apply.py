@@ -12,8 +12,6 @@ from appliance.migrations.rule import Put, Room, Rule, Target
 from appliance.migrations.settings import Leaf, Settings, flat, value_of
 from appliance.migrations.values import parse, to_text
 
-_EDITABLE = (Room.OPTION, Room.ENV)
-
 
 @dataclass(frozen=True, slots=True)
 class Step:
@@ -33,8 +31,9 @@ def apply_rules(rules: Iterable[Rule], settings: Settings, model: str | None) ->
     """Changes the settings; for one target in one release, the first rule whose match fits has the word."""
     steps: list[Step] = []
     answered: set[tuple[int, Target, object]] = set()
+    named = settings.named()
     for rule in rules:
-        if rule.target.room not in _EDITABLE or (rule.puts is None and rule.behaviour):
+        if (rule.target.room, rule.target.name) not in named or (rule.puts is None and rule.behaviour):
             continue
         if not all(holds(condition, settings, model) for condition in rule.touches):
             continue
@@ -45,6 +44,7 @@ def apply_rules(rules: Iterable[Rule], settings: Settings, model: str | None) ->
                 continue
             answered.add(key)
             steps.append(_apply(rule, settings, site, leaves))
+            named |= {(put.target.room, put.target.name) for put in rule.puts or ()}
     return steps
 
 

@@ -6,6 +6,7 @@ A dialect cuts its text into words (quotes resolved, no continuations, redirecti
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from appliance.migrations.canonical import UNKNOWN, Form, OptionSite, Path, Plain, Quirk, Span, Value
 from appliance.migrations.catalogue import Facts, catalogue
@@ -171,6 +172,7 @@ class Named:
     attached: str = ""
 
 
+@lru_cache(maxsize=4096)
 def name_of(flag: str) -> Named:
     """The canonical name of a flag as written, `--max_model_len`, `-tp`, `-cc.mode`, `--no-enable-x`, `-O3`."""
     head, *path = flag.split(".")

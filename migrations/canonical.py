@@ -158,13 +158,16 @@ class OverlapError(ValueError):
 
 
 def apply_edits(text: str, edits: Iterable[Edit]) -> str:
-    """The text with all edits made, right to left so that offsets stay true; insertions at one place keep order."""
+    """The text with all edits made; insertions at one place keep their order."""
     ordered = sorted(edits, key=lambda edit: (edit.span.start, edit.span.end))
     for left, right in pairwise(ordered):
         if left.span.end > right.span.start:
             raise OverlapError(f"{left.span} and {right.span} overlap")
-    for edit in reversed(ordered):
-        if edit.span.end > len(text):
-            raise ValueError(f"{edit.span} lies outside the text of {len(text)} characters")
-        text = text[: edit.span.start] + edit.replacement + text[edit.span.end :]
-    return text
+    if ordered and ordered[-1].span.end > len(text):
+        raise ValueError(f"{ordered[-1].span} lies outside the text of {len(text)} characters")
+    parts = []
+    reached = 0
+    for edit in ordered:
+        parts += [text[reached : edit.span.start], edit.replacement]
+        reached = edit.span.end
+    return "".join([*parts, text[reached:]])

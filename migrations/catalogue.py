@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
@@ -49,6 +49,7 @@ class Entry:
 
     name: str
     raw: Mapping[str, Any]
+    _made: dict[int, Facts] = field(default_factory=dict, compare=False, repr=False)
 
     def exists(self, index: int) -> bool:
         return any(first <= index <= last for first, last in self.raw["in"])
@@ -67,6 +68,11 @@ class Entry:
         return tuple((first, last) for first, last in self.raw["in"])
 
     def _facts(self, index: int) -> Facts:
+        if index not in self._made:
+            self._made[index] = self._assembled(index)
+        return self._made[index]
+
+    def _assembled(self, index: int) -> Facts:
         found: dict[str, Any] = {}
         for since, delta in self.raw["at"]:
             if since > index:
@@ -157,9 +163,12 @@ class Catalogue:
 class _Entries(Mapping[str, Entry]):
     def __init__(self, raw: Mapping[str, Any]) -> None:
         self._raw = raw
+        self._made: dict[str, Entry] = {}
 
     def __getitem__(self, name: str) -> Entry:
-        return Entry(name, self._raw[name])
+        if name not in self._made:
+            self._made[name] = Entry(name, self._raw[name])
+        return self._made[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._raw)

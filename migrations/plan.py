@@ -23,6 +23,8 @@ from appliance.migrations.settings import Settings, value_of
 from appliance.migrations.spellings import check_spellings
 from appliance.migrations.values import SECRETS, to_text
 
+# told to deployments that leave the target out
+_ABSENT = (Nature.DEFAULT,)
 _OUTSIDE = (Room.REQUEST, Room.STREAM, Room.METRIC, Room.PLATFORM)
 
 
@@ -171,14 +173,24 @@ def _behaviour(
     """Defaults and meanings that moved between the two releases and touch this deployment."""
     reached = _position(book, target)
     begun = _position(book, start) if start else (-1, Release(0, 0))
-    for rule in RULES:
-        if not rule.behaviour or rule.puts is not None or not begun < _position(book, rule.since) <= reached:
+    named = before.named() | after.named()
+    for rule in _moved(begun, reached):
+        absent = (rule.target.room, rule.target.name) not in named
+        if absent and rule.nature not in _ABSENT and rule.target.room not in _OUTSIDE:
             continue
         touched, site = _touched(rule, before, after, model)
         if touched:
             message = f"{rule.target}: {rule.nature} in {rule.since.short}; {rule.reason}"
             subject = str(rule.target)
             yield Change(Part.BEHAVIOUR, rule.code, Severity.NOTE, subject, message, rule.advice, site, rule)
+
+
+@cache
+def _moved(begun: tuple[int, Release], reached: tuple[int, Release]) -> tuple[Rule, ...]:
+    """Changes of behaviour after one place in the catalogue and up to another."""
+    book = catalogue()
+    silent = (rule for rule in RULES if rule.behaviour and rule.puts is None)
+    return tuple(rule for rule in silent if begun < _position(book, rule.since) <= reached)
 
 
 def _touched(rule: Rule, before: Settings, after: Settings, model: str | None) -> tuple[bool, OptionSite | None]:

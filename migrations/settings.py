@@ -49,6 +49,10 @@ class Settings:
                 found.setdefault(id(leaf.site), (leaf.site, []))[1].append(leaf)
         return list(found.values())
 
+    def named(self) -> set[tuple[Room, str]]:
+        """Every option and variable that is there."""
+        return {(leaf.room, leaf.name) for leaf in self.leaves}
+
     def names(self, target: Target) -> bool:
         """Whether the option or variable is there at all, whatever the path."""
         return any(leaf.name == target.name and leaf.room is target.room for leaf in self.leaves)

@@ -37,6 +37,9 @@ def validate(
     offline: Annotated[
         bool, typer.Option("--offline", help="Leave out what depends on this machine: files, keys, memory, ports.")
     ] = False,
+    skip_others: Annotated[
+        bool, typer.Option("--skip-others", help="Pass over files that are neither profiles nor hold engine options.")
+    ] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Warnings count as errors.")] = False,
     format: Annotated[Format, typer.Option(help="For people, programs, code scanning, or GitHub's log.")] = Format.TEXT,
 ) -> None:
@@ -44,7 +47,7 @@ def validate(
 
     Exit codes: 0 fine, 1 findings, 2 a file that cannot be read.
     """
-    results = [check(str(file), offline, target) for file in files]
+    results = [check(str(file), offline, target) for file in files if not (skip_others and is_other(str(file)))]
     if format is Format.TEXT:
         print_text(results)
     else:
@@ -79,6 +82,12 @@ def check(file: str, offline: bool, target: str | None = None) -> "ValidationRes
         return foreign
     check_target(target)
     return check_profile(file, offline)
+
+
+def is_other(file: str) -> bool:
+    from ..migrate.foreign import is_known
+
+    return not is_known(file)
 
 
 def check_profile(file: str, offline: bool) -> "ValidationResult":

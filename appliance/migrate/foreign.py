@@ -2,6 +2,7 @@
 
 from appliance.diagnostics import Diagnostic, Position, Severity
 from appliance.migrations.change import Part
+from appliance.migrations.dialects import detect
 from appliance.migrations.pages import pages
 from appliance.migrations.release import Release
 from appliance.profile import Document
@@ -24,6 +25,15 @@ def validate_foreign(path: str, target: Release, dialect: str | None = None) -> 
     if result.dialect is None:
         return None
     return ValidationResult(Document(path, "", None), None, tuple(sorted(_diagnostics(result), key=_order)))
+
+
+def is_known(path: str) -> bool:
+    """Whether the file is a profile or of a kind that holds engine options; one that cannot be read counts too."""
+    try:
+        source = read(path)
+    except UnreadableError as error:
+        return "cannot be read" in error.fact
+    return is_profile(source.text) or detect(path, source.text) is not None
 
 
 def _diagnostics(result: Result) -> list[Diagnostic]:

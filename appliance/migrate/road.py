@@ -1,7 +1,9 @@
 """The one road of a file of any dialect: bytes -> text -> deployments -> findings -> new text."""
 
+import gc
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -21,6 +23,8 @@ from .source import Lines, Source, UnreadableError, read
 
 NAME = "profile"
 _PROFILE = re.compile(r"^schema[ \t]*:", re.MULTILINE)
+# Texts up to this length are read once more after the edits; longer ones cost seconds.
+_READ_AGAIN = 2**20
 SHARED = "another part of this file shares these characters; change it by hand"
 
 
@@ -40,7 +44,21 @@ def migrate_file(found: Found, wanted: Wanted) -> Result:
         source = read(found.path)
     except UnreadableError as error:
         return Result(found.path, problem=refused(found.path, "VM0101", error.fact, error.fix), named=found.named)
-    return replace(migrate_source(source, wanted), named=found.named)
+    with _uncollected(len(source.text) > _READ_AGAIN):
+        return replace(migrate_source(source, wanted), named=found.named)
+
+
+@contextmanager
+def _uncollected(large: bool) -> Iterator[None]:
+    """Large files make millions of objects that all stay: looking for garbage among them takes most of the time."""
+    collecting = large and gc.isenabled()
+    if collecting:
+        gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()
 
 
 def migrate_source(source: Source, wanted: Wanted) -> Result:
@@ -134,7 +152,8 @@ def _proved(dialect: Dialect, path: str, text: str, edits: Sequence[Edit], encod
     try:
         new = apply_edits(text, edits)
         new.encode(encoding)
-        dialect.read(path, new)
+        if len(new) < _READ_AGAIN:
+            dialect.read(path, new)
     except (OverlapError, UnicodeEncodeError, DialectError) as error:
         raise UnwritableError(f"the new text would not be readable: {error}") from None
     return new

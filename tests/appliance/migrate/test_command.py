@@ -189,7 +189,7 @@ def test_profile_of_an_older_release(run: Run, tmp_path: Path) -> None:
 
 def test_no_heavy_library_is_loaded(tmp_path: Path) -> None:
     (tmp_path / "run.sh").write_text(OLD)
-    script = "import sys\nfrom appliance.cli.app import main\ntry: main(['migrate', 'run.sh'])\nexcept SystemExit: pass\n"
+    script = "from appliance.cli.app import main\ntry: main(['migrate', 'run.sh'])\nexcept SystemExit: pass\n"
     script += "print([name for name in ('torch', 'numpy', 'rich', 'jsonschema', 'fastapi') if name in sys.modules])"
     root = Path(appliance.__file__).parent.parent
     command = [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(root)!r})\n{script}"]

@@ -1,4 +1,4 @@
-"""Through the whole road, over the case files of every dialect: run twice, nothing changes; outside sites, no byte does."""
+"""Over the case files of every dialect: what is done twice changes nothing; outside of options, no byte changes."""
 
 from pathlib import Path
 
@@ -19,7 +19,7 @@ CASES = sorted(
     if path.is_file() and path.suffix not in (".sites", ".migrated")
 )
 TARGET = Release(0, 32)
-ODD = ["\0", "\r", "\t", '"', "'", "\\", "{{", "}}", "${", ")", "\u2028", "é", "- ", ": ", "#", "\n", "&a ", "*a ", "<<: "]
+ODD = ["\0", "\r", '"', "'", "\\", "{{", "}}", "${", ")", "\u2028", "é", "- ", ": ", "#", "\n", "&a ", "*a ", "<<: "]
 
 
 def test_every_dialect_has_a_case() -> None:

@@ -86,7 +86,7 @@ def test_folder_that_takes_no_file(script: Path, monkeypatch: pytest.MonkeyPatch
 
     source = read(str(script))
     monkeypatch.setattr("tempfile.mkstemp", refuse)
-    with pytest.raises(NotWrittenError, match="folder .* is read-only"):
+    with pytest.raises(NotWrittenError, match=r"folder .* is read-only"):
         write(source, NEW)
     assert script.read_text() == OLD
 
