@@ -49,7 +49,7 @@ soak: $(VENV)/.installed-test ## ten minutes of mixed traffic, then look for lea
 	$(BIN)/python benchmarks/soak.py
 
 docs: $(VENV)/.installed ## regenerate the committed pages of docs/
-	$(BIN)/python docs/generate.py
+	$(BIN)/python -m docs.generate
 
 wheel: $(VENV)/.installed-test ## a wheel in dist/
 	rm -rf build dist
