@@ -44,8 +44,8 @@ def tried_page() -> str:
     parts = [
         "# Migrations tried\n",
         f"Every case file of `tests/migrations/cases`, brought to {TARGET.short}. *from*: the release, as far as the",
-        "file tells. *changed*: rules and findings that edited the text. *yours*: what is left to a person. *security*:",
-        "remarks. Behind a code stands how often it was met. `make test-vllm` hands what comes out to vLLM's own parser.\n",
+        "file tells. *changed*: what edited the text. *yours*: what is left to a person. *security*: remarks. Behind a",
+        "code stands how often it was met. `make test-vllm` hands what comes out to vLLM's own parser.\n",
         "| file | dialect | from | changed | yours | security |",
         "|---|---|---|---|---|---|",
     ]

@@ -28,6 +28,7 @@ class Text:
         self.diffs = diffs
         self.written = written
         self.told: set[str] = set()
+        self.findings = False
         self.counts = {"files": 0, "changed": 0, "decisions": 0, "problems": 0}
 
     def add(self, result: Result) -> None:
@@ -43,6 +44,7 @@ class Text:
                 typer.echo(_coloured(line))
             typer.echo()
         self.counts["changed"] += result.changes
+        self.findings |= any(outcome.findings for outcome in result.outcomes)
         self.counts["decisions"] += sum(len(outcome.of(Part.DECISION)) for outcome in result.outcomes)
         show_result(result, self.target, self.told, self.written)
 
@@ -61,7 +63,8 @@ class Text:
             said.append(f"{counts['problems']} not read or written")
         if counts["changed"] and not self.written:
             said.append("--write does it")
-        return ", ".join(said) + "\n`appliance explain CODE` says more about a finding"
+        more = "\n`appliance explain CODE` says more about a finding" if self.findings else ""
+        return ", ".join(said) + more
 
 
 def _many(count: int, word: str) -> str:

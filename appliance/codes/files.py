@@ -77,6 +77,14 @@ _PAGES = (
         "Check that the plugin supports the release you target.",
     ),
     Code(
+        "VM0113",
+        "restarts without end",
+        "A unit that restarts after every failure starts the engine again and again when an option is refused, and the "
+        "reason scrolls away.",
+        "Let `appliance validate` stand in ExecStartPre: a refused option then stops the unit with one line.",
+        "ExecStartPre=appliance validate --offline /etc/systemd/system/chat.service",
+    ),
+    Code(
         "VM0108",
         "no equivalent in a profile",
         "The option has no field in a profile of the native backend.",

@@ -20,6 +20,7 @@ from .manifest_remarks import manifest_remarks
 from .origin import origin_of
 from .remarks import concerns, image_remarks, later_remarks, memory_remark
 from .source import Lines, Source, UnreadableError, read
+from .unit_remarks import unit_remarks
 
 NAME = "profile"
 _PROFILE = re.compile(r"^schema[ \t]*:", re.MULTILINE)
@@ -173,7 +174,8 @@ def _outcome(
     findings = [_placed(change, lines) for change in changes]
     findings += image_remarks(deployment, wanted.target, lines)
     findings += later_remarks(deployment, origin.release, wanted.target, lines)
-    findings += manifest_remarks(dialect, text, lines) if index == 0 else ()
+    if index == 0:
+        findings += [*manifest_remarks(dialect, text, lines), *unit_remarks(dialect, text, lines)]
     memory = memory_remark(dialect, deployments, index)
     findings += [memory] if memory else []
     return Outcome(deployment, origin, tuple(findings))

@@ -14,6 +14,16 @@ import appliance
 Run = Callable[..., Any]
 OLD = "vllm serve org/model --swap-space 4 --max-model-len 4096\n"
 NEW = "vllm serve org/model --max-model-len 4096\n"
+WORKLOAD = """\
+apiVersion: apps/v1
+kind: Deployment
+spec:
+  template:
+    spec:
+      containers:
+      - image: vllm/vllm-openai:v0.32.0
+        args: [--model, m]
+"""
 
 
 def test_report_alone_tells_what_to_do(run: Run, compose: Path) -> None:
@@ -195,3 +205,38 @@ def test_no_heavy_library_is_loaded(tmp_path: Path) -> None:
     command = [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(root)!r})\n{script}"]
     ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
     assert ran.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        (
+            "d.yaml",
+            WORKLOAD + "        readinessProbe:\n          tcpSocket: {port: 8000}\n",
+            "9:9 VM0111 readinessProbe: tcpSocket passes as soon as the port is open",
+        ),
+        (
+            "d.yaml",
+            WORKLOAD,
+            "2:1 VM0111 readinessProbe: there is none",
+        ),
+        (
+            "a.service",
+            "[Service]\nEnvironmentFile=-/etc/chat.env\nExecStart=/usr/bin/vllm serve m\nRestart=always\n",
+            "2:1 VM0110 EnvironmentFile: the variables in /etc/chat.env are not looked at here",
+        ),
+        (
+            "a.service",
+            "[Service]\nExecStart=/usr/bin/vllm serve m\nRestart=always\n",
+            "3:1 VM0113 Restart=always: an option that the engine refuses makes it start over and over",
+        ),
+        (
+            "r.sh",
+            "vllm serve m --tool-call-parser $PARSER --quantization $QUANT\n",
+            "VM0110 --quantization $QUANT: is filled in later, and some of its values changed",
+        ),
+    ],
+)
+def test_remarks_about_what_stands_around(run: Run, tmp_path: Path, name: str, text: str, said: str) -> None:
+    (tmp_path / name).write_text(text)
+    assert said in " ".join(run("migrate", name).out.split())
