@@ -33,9 +33,9 @@ Build = Callable[[EngineConfig, EndStage], tuple[Runner, ModelConfig, str]]
 """Loads the model, naming each stage as it ends: the runner, what it runs, and the fingerprint of its weights."""
 
 PARENT_CHECK_SECONDS = 0.5
-# Threads meet after every operation of torch. Sleeping there at once doubles the time of a step; spinning without end
-# stops it for as long as another process keeps one of them off its core. This is a few milliseconds.
-BARRIER_SPINS = "100000"
+# Threads meet after every operation of torch. Two of them on one core would wait a time slice for each other every time,
+# so each has its own; sleeping there at once doubles the time of a step, and spinning without end starves neighbours.
+OPENMP = {"OMP_PROC_BIND": "true", "GOMP_SPINCOUNT": "100000"}
 WARM_UP_OWNER = b"warm-up"
 
 
@@ -89,7 +89,8 @@ def read_config(line: bytes) -> EngineConfig:
 def boot(config: EngineConfig, build: Build | None = None) -> Worker:
     """A worker whose model has produced real tokens. Raises BootError and CheckpointError."""
     stages = Stages()
-    os.environ.setdefault("GOMP_SPINCOUNT", BARRIER_SPINS)
+    for name, value in OPENMP.items():
+        os.environ.setdefault(name, value)
     if build is None:
         from appliance.engine.runner.build import build_runner
 
