@@ -18,5 +18,13 @@ def infer_release(sites: Iterable[OptionSite]) -> Release | None:
     return book.releases[max(range(len(known)), key=lambda index: (known[index], index))]
 
 
+def earliest_release(sites: Iterable[OptionSite]) -> tuple[Release, str] | None:
+    """The release that brought the newest of the options, and its name; None when all are older than the catalogue."""
+    book = catalogue()
+    begun = [(entry.intervals[0][0], site.name) for site in sites if (entry := _entry(book, site))]
+    index, name = max(begun, default=(0, ""))
+    return (book.releases[index], name) if index else None
+
+
 def _entry(book: Catalogue, site: OptionSite) -> Entry | None:
     return (book.env if site.kind is Kind.ENV else book.options).get(site.name)

@@ -1,7 +1,7 @@
 """Which release a deployment was written for: given, named by the file or its neighbours, or told from its options."""
 
 from appliance.migrations.canonical import Deployment
-from appliance.migrations.infer import infer_release
+from appliance.migrations.infer import earliest_release, infer_release
 from appliance.migrations.release import Release
 
 from .finding import Origin
@@ -19,4 +19,7 @@ def origin_of(deployment: Deployment, given: Release | None, lines: Lines) -> Or
     inferred = infer_release(deployment.sites)
     if inferred is not None:
         return Origin(inferred, "the newest release that knows these options")
+    earliest = earliest_release(deployment.sites)
+    if earliest is not None:
+        return Origin(earliest[0], f"or later: {earliest[1]} came with it")
     return Origin(None, "no release is named; say --from if you know it")

@@ -15,7 +15,6 @@ from .finding import Finding
 from .source import Lines
 
 _IN_IMAGES = (Entrypoint.IMAGE, Entrypoint.PLATFORM, Entrypoint.PROFILE)
-_DEFAULT_FRACTION = 0.92
 _ONE_HOST = ("shell", "compose", "systemd", "makefile")
 
 
@@ -72,14 +71,14 @@ def concerns(change: Change, deployment: Deployment, target: Release) -> bool:
     return bool(least) and deployment.python.release[:2] < tuple(map(int, least[0]))
 
 
-def memory_remark(dialect: str, deployments: Sequence[Deployment], index: int) -> Finding | None:
+def memory_remark(dialect: str, deployments: Sequence[Deployment], index: int, target: Release) -> Finding | None:
     """Servers beside each other on the same devices, whose shares of the memory add up to more than there is."""
     if dialect not in _ONE_HOST or index != len(deployments) - 1 or index == 0:
         return None
     devices = {_text(one, "CUDA_VISIBLE_DEVICES") for one in deployments}
     if len(devices) > 1:
         return None
-    shares = [_fraction(one) for one in deployments]
+    shares = [_fraction(one, target) for one in deployments]
     if sum(shares) <= 1:
         return None
     listed = " + ".join(f"{share:g}" for share in shares)
@@ -88,10 +87,11 @@ def memory_remark(dialect: str, deployments: Sequence[Deployment], index: int) -
     return _remark("VM0106", Severity.WARNING, subject, fact, "give each its share, or its own devices")
 
 
-def _fraction(deployment: Deployment) -> float:
+def _fraction(deployment: Deployment, target: Release) -> float:
     values = [site.value for site in deployment.sites if site.name == "gpu-memory-utilization"]
     known = [float(value) for value in values if isinstance(value, int | float)]
-    return known[-1] if known else _DEFAULT_FRACTION
+    book = catalogue()
+    return known[-1] if known else float(book.options["gpu-memory-utilization"].nearest(book.index(target)).default)
 
 
 def _text(deployment: Deployment, name: str) -> str:

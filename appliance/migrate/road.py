@@ -176,7 +176,7 @@ def _outcome(
     findings += later_remarks(deployment, origin.release, wanted.target, lines)
     if index == 0:
         findings += [*manifest_remarks(dialect, text, lines), *unit_remarks(dialect, text, lines)]
-    memory = memory_remark(dialect, deployments, index)
+    memory = memory_remark(dialect, deployments, index, wanted.target)
     findings += [memory] if memory else []
     return Outcome(deployment, origin, tuple(findings))
 

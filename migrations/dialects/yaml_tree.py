@@ -20,6 +20,8 @@ _TAG = r"(?:\{\{(?:(?!\}\}).)*\}\}|\{%(?:(?!%\}).)*%\}|\{#(?:(?!#\}).)*#\})"
 _TEMPLATE = re.compile(_TAG, re.DOTALL)
 _WHOLE_LINE = re.compile(rf"^[ \t]*(?:{_TAG}[ \t]*)+(?=\r?$)", re.DOTALL | re.MULTILINE)
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
+# libyaml ends lines at these too; nobody who writes YAML does
+_BREAK = re.compile("[\x85\u2028\u2029]")
 _VISIBLE = re.compile(r"[^\r\n]")
 
 
@@ -45,6 +47,7 @@ def mask(text: str) -> str:
     if "{{" in text or "{%" in text or "{#" in text:
         text = _WHOLE_LINE.sub(lambda found: _VISIBLE.sub(" ", found.group()), text)
         text = _TEMPLATE.sub(lambda found: _VISIBLE.sub("x", found.group()), text)
+    text = _BREAK.sub("x", text)
     return _SURROGATE.sub("xxxxxx", text) if "\\u" in text else text
 
 

@@ -240,3 +240,11 @@ def test_no_heavy_library_is_loaded(tmp_path: Path) -> None:
 def test_remarks_about_what_stands_around(run: Run, tmp_path: Path, name: str, text: str, said: str) -> None:
     (tmp_path / name).write_text(text)
     assert said in " ".join(run("migrate", name).out.split())
+
+
+def test_newest_option_bounds_the_release(run: Run, tmp_path: Path) -> None:
+    """Nothing names it, but a file with --stream-interval cannot be older than the release that brought that."""
+    (tmp_path / "run.sh").write_text("vllm serve m --stream-interval 2\n")
+    said = run("migrate", "run.sh").out
+    assert "from 0.11.2 (or later: stream-interval came with it) to 0.32" in said
+    assert "VM0804" not in said and "VM3221" in said
