@@ -34,7 +34,7 @@ Build = Callable[[EngineConfig, EndStage], tuple[Runner, ModelConfig, str]]
 
 PARENT_CHECK_SECONDS = 0.5
 # Threads meet after every operation of torch. Two of them on one core would wait a time slice for each other every time,
-# so each has its own; sleeping there at once doubles the time of a step, and spinning without end starves neighbours.
+# so each has its own. Sleeping there at once doubles the time of a step; spinning without end starves neighbours.
 OPENMP = {"OMP_PROC_BIND": "true", "GOMP_SPINCOUNT": "100000"}
 WARM_UP_OWNER = b"warm-up"
 
