@@ -33,9 +33,9 @@ Build = Callable[[EngineConfig, EndStage], tuple[Runner, ModelConfig, str]]
 """Loads the model, naming each stage as it ends: the runner, what it runs, and the fingerprint of its weights."""
 
 PARENT_CHECK_SECONDS = 0.5
-# Threads meet after every operation of torch. Two of them on one core would wait a time slice for each other each time,
-# so every one has its own. Sleeping there at once doubles the time of a step; spinning without end starves neighbours.
-OPENMP = {"OMP_PROC_BIND": "true", "GOMP_SPINCOUNT": "100000"}
+# Threads meet after every operation of torch. Sleeping there at once doubles the time of a step; spinning without end
+# stops it for as long as another process, the API server among them, keeps one of them off its core.
+OPENMP = {"GOMP_SPINCOUNT": "20000"}
 WARM_UP_OWNER = b"warm-up"
 
 

@@ -124,7 +124,7 @@ class PagedAttention:
         columns = hidden.flatten(0, 1).any(0).nonzero()
         begin = int(columns[0]) if len(columns) else hidden.shape[-1]
         scores = torch.zeros(hidden.shape, dtype=self._dtype).masked_fill_(hidden, -torch.inf)
-        return Mask(scores.repeat(1, self._heads_per_key, 1).unsqueeze(1), begin)
+        return Mask(scores.repeat(1, self._heads_per_key, 1).unsqueeze(1), begin, decodes=hidden.shape[1] == 1)
 
 
 def _positions(chosen: torch.Tensor) -> torch.Tensor:
