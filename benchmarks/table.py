@@ -45,12 +45,10 @@ def compare(work: str, unit: str, peer: str, peer_runs: list[float], own_runs: l
     )
 
 
-def side_by_side(times: int, peer: Callable[[], float], own: Callable[[], float]) -> tuple[list[float], list[float]]:
-    """Alternates the two, so that a drifting machine drifts for both; one unmeasured round first."""
-    peer()
-    own()
-    rounds = [(peer(), own()) for _ in range(times)]
-    return [first for first, _ in rounds], [second for _, second in rounds]
+def measured(times: int, work: Callable[[], float]) -> list[float]:
+    """One unmeasured round first."""
+    work()
+    return [work() for _ in range(times)]
 
 
 def publish(name: str, rows: list[Row]) -> None:
