@@ -17,7 +17,7 @@ schema: 1
 name: bench
 release: "0.32"
 model: {{source: "{model}", served_names: [bench], max_context: 2048}}
-kv_cache: {{size: 1GiB}}
+kv_cache: {{size: {kv}}}
 security: {{bind: "127.0.0.1:{port}"}}
 observability: {{access_log: false}}
 """
@@ -55,11 +55,11 @@ def _running(command: list[str], url: str, ready: str, log: Path, env: dict[str,
 
 
 @contextmanager
-def appliance(model: Path, workdir: Path) -> Iterator[tuple[str, float]]:
+def appliance(model: Path, workdir: Path, kv: str = "1GiB") -> Iterator[tuple[str, float]]:
     """(base URL, boot seconds) of `appliance up` on the model."""
     port = free_port()
     profile = workdir / f"bench-{port}.yaml"
-    profile.write_text(PROFILE.format(model=model, port=port))
+    profile.write_text(PROFILE.format(model=model, port=port, kv=kv))
     command = [sys.executable, "-m", "appliance", "up", str(profile), "--state-dir", str(workdir / f"state-{port}")]
     url = f"http://127.0.0.1:{port}"
     with _running(command, url, "/ready", workdir / "appliance.log", {}) as seconds:

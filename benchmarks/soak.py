@@ -142,7 +142,8 @@ def main() -> None:
         until = time.monotonic() + seconds
         await asyncio.gather(*(one_client(url, seed + client, until, done) for client in range(chosen.clients)))
 
-    with appliance(smollm2_gguf(), chosen.workdir) as (url, _):
+    # A pool small enough to be touched whole before the middle: pages touched later would look like growth.
+    with appliance(smollm2_gguf(), chosen.workdir, kv="128MiB") as (url, _):
         asyncio.run(drive(url, chosen.minutes * 30, seed=0))
         settle(url)
         middle = samples()
