@@ -4,6 +4,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 
+RECONFIGURABLE = frozenset(
+    {"max_sequences", "max_batch_tokens", "max_context", "prefix_caching", "chunked_prefill", "log_level", "log_format"}
+)
+"""Fields of EngineConfig that a running engine takes between two steps: they touch neither weights nor KV layout."""
+
+
 @dataclass(frozen=True)
 class EngineConfig:
     """One engine process. Built by the planner, sent to the child as JSON on standard input.

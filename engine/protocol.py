@@ -48,6 +48,10 @@ class Request(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     priority: int = 0
     """Lower runs first; equal priorities in order of arrival."""
     arrival: float = 0.0
+    generated: list[int] = []
+    """Tokens an earlier engine already produced and the client already has: the engine computes prompt and these again
+    (as after a preemption) and goes on. Penalties, seeds and min_tokens count them as output; `sampling.max_tokens`
+    counts them too. Updates carry only what is new."""
 
 
 class Hello(msgspec.Struct, frozen=True, tag="hello"):
@@ -72,7 +76,15 @@ class ResetPrefixCache(msgspec.Struct, frozen=True, tag="reset_prefix_cache"):
     """Forget every cached block that no request holds."""
 
 
-ToEngine = Hello | Submit | Abort | Drain | ResetPrefixCache
+class Reconfigure(msgspec.Struct, frozen=True, tag="reconfigure", kw_only=True):
+    """New values for fields of EngineConfig named in RECONFIGURABLE; taken between two steps, all or none."""
+
+    reference: int
+    """Comes back in Reconfigured."""
+    settings: dict[str, bool | int | str]
+
+
+ToEngine = Hello | Submit | Abort | Drain | ResetPrefixCache | Reconfigure
 
 
 class TokenLogprobs(msgspec.Struct, frozen=True, array_like=True):
@@ -164,7 +176,15 @@ class Stats(msgspec.Struct, frozen=True, tag="stats", kw_only=True):
     free_slots: int
 
 
-FromEngine = Ready | Outputs | Stats
+class Reconfigured(msgspec.Struct, frozen=True, tag="reconfigured", kw_only=True):
+    """Sent to who asked; every server gets a new Ready with the new numbers."""
+
+    reference: int
+    error: str | None = None
+    """Why nothing was changed; None = all of it holds from the next step on."""
+
+
+FromEngine = Ready | Outputs | Stats | Reconfigured
 
 ENCODER = msgspec.msgpack.Encoder()
 TO_ENGINE = msgspec.msgpack.Decoder(ToEngine)

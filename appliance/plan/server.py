@@ -15,7 +15,7 @@ def server_config(
 ) -> ServerConfig:
     limits, security = profile.limits, profile.security
     return ServerConfig(
-        engine_address=engine.address,
+        engine_addresses=(engine.address,),
         model_path=engine.model_path,
         served_names=profile.model.served_names or (profile.name,),
         max_context=engine.max_context,

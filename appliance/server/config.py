@@ -10,8 +10,8 @@ EndpointSwitch = Literal["on", "off", "required", "auto"]
 class ServerConfig:
     """Sent to the child as JSON on standard input. Secrets travel as environment name or file, never by value."""
 
-    engine_address: str
-    """ZeroMQ endpoint of the engine."""
+    engine_addresses: tuple[str, ...]
+    """One per replica: the ZeroMQ endpoint of a native engine, or where a vLLM process answers HTTP (`unix:/...`)."""
     model_path: str
     """Folder or .gguf: tokenizer and chat template are read from it."""
     served_names: tuple[str, ...]
@@ -43,3 +43,4 @@ class ServerConfig:
     config_hash: str = ""
     revision: int = 1
     generation: int = 1
+    backend: Literal["native", "vllm"] = "native"

@@ -26,7 +26,7 @@ from appliance.server.serving import DrainingServer
 def make_context(config: ServerConfig) -> Context:
     """Raises TokenizerError."""
     tokenizer = load(config.model_path, chat_template=config.chat_template)
-    engine = EngineClient(config.engine_address)
+    engine = EngineClient(config.engine_addresses[0])
     admission = Admission(config.queue_requests, config.queue_tokens)
     metrics = Metrics(config)
     metrics.watch(lambda: engine.stats, lambda: engine.ready, admission)

@@ -103,7 +103,7 @@ class Supervisor:
 
     def _make_server(self) -> Keeper:
         config = dataclasses.replace(
-            self.server, engine_address=self.generation.address, generation=self.generation.number
+            self.server, engine_addresses=(self.generation.address,), generation=self.generation.number
         )
         handle = self.listener.fileno()
         module = self.modules.get("server", SERVER)

@@ -17,7 +17,7 @@ def main() -> int:
     parser.add_argument("--fd", type=int)
     listener = socket.socket(fileno=parser.parse_args().fd)
     config = json.loads(sys.stdin.readline())
-    path = config["engine_address"].removeprefix("ipc://")
+    path = config["engine_addresses"][0].removeprefix("ipc://")
 
     def engine_answers() -> bool:
         with socket.socket(socket.AF_UNIX) as client:

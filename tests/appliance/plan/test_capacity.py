@@ -149,7 +149,7 @@ def test_equal_inputs_give_equal_plans_and_hashes() -> None:
         make_profile(), machine("cloud-2c-24g"), make_checkpoint("smollm2-135m"), address="ipc://b", generation=2
     )
     assert moved.hash == one.hash
-    assert (moved.engine.address, moved.server.engine_address, moved.engine.generation) == ("ipc://b", "ipc://b", 2)
+    assert (moved.engine.address, *moved.server.engine_addresses, moved.engine.generation) == ("ipc://b", "ipc://b", 2)
 
 
 def test_sliding_layers_are_counted_whole_and_their_excess_is_named() -> None:

@@ -137,7 +137,7 @@ def launch(
             double.start()
         listener = stack.enter_context(socket.create_server(("127.0.0.1", 0), backlog=256))
         settings = {
-            "engine_address": address,
+            "engine_addresses": [address],
             "model_path": str(model),
             "served_names": ["bytes", "alias"],
             "max_context": CONTEXT,

@@ -14,7 +14,7 @@ from appliance.server.main import make_context
 
 def test_the_app_has_the_routes_of_the_table_and_no_other(model: Path) -> None:
     config = ServerConfig(
-        engine_address="ipc://nowhere",
+        engine_addresses=("ipc://nowhere",),
         model_path=str(model),
         served_names=("bytes",),
         max_context=256,

@@ -121,7 +121,7 @@ def serve(engine: Engine, **config: Any) -> Iterator[Stack]:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         listener = stack.enter_context(socket.create_server(("127.0.0.1", 0), backlog=64))
         settings = {
-            "engine_address": engine.address,
+            "engine_addresses": [engine.address],
             "model_path": str(engine.model),
             "served_names": ["tiny", "alias"],
             "max_context": CONTEXT,

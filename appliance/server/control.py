@@ -1,0 +1,81 @@
+"""What the supervisor tells a running API server, and what that answers: one JSON object per line on its pipes.
+
+The first line a server reads is its ServerConfig; every later one is a Command, and its Answer carries its `reference`.
+A *state* of the server is everything built from one ServerConfig: routes, keys, limits, tokenizer, engines.
+"""
+
+import msgspec
+
+from appliance.server.config import ServerConfig
+
+
+class Prepare(msgspec.Struct, frozen=True, tag="prepare", kw_only=True):
+    """Build a state beside the current one, connect to its engines and let it prove itself. One candidate at a time.
+
+    With `probe`: real requests through the candidate's own routes (a chat token, a decision where the endpoint is on).
+    Answered within `seconds`.
+    """
+
+    reference: int
+    config: ServerConfig
+    probe: bool = True
+    seconds: float = 60.0
+
+
+class Switch(msgspec.Struct, frozen=True, tag="switch", kw_only=True):
+    """The candidate takes every request from now on, those held among them. Requests in flight keep their state."""
+
+    reference: int
+
+
+class Discard(msgspec.Struct, frozen=True, tag="discard", kw_only=True):
+    """Forget the candidate."""
+
+    reference: int
+
+
+class Hold(msgspec.Struct, frozen=True, tag="hold", kw_only=True):
+    """New work waits, at most `requests` of it and `seconds` each; what waits longer or finds no room gets 503."""
+
+    reference: int
+    requests: int
+    seconds: float
+
+
+class Release(msgspec.Struct, frozen=True, tag="release", kw_only=True):
+    """Held work goes to the current state."""
+
+    reference: int
+
+
+class Retire(msgspec.Struct, frozen=True, tag="retire", kw_only=True):
+    """Engines that end. Their requests have `seconds` to finish; answered when none is left on them.
+
+    Then, with `carry`, each goes on where the current state's engines serve (while held: as soon as a Switch or a
+    Release lets it), by recompute and without a gap in its stream. Without `carry` it is cut.
+    """
+
+    reference: int
+    addresses: tuple[str, ...]
+    seconds: float
+    carry: bool
+
+
+Command = Prepare | Switch | Discard | Hold | Release | Retire
+
+
+class Answer(msgspec.Struct, frozen=True, kw_only=True):
+    """`error` None = done. `proof` after Prepare: what was tried, what came out, in how many seconds."""
+
+    reference: int
+    error: str | None = None
+    proof: dict[str, str | float | int | bool] = {}
+    finished: int = 0
+    carried: int = 0
+    cut: int = 0
+    """After Retire: how its requests ended."""
+
+
+COMMANDS = msgspec.json.Decoder(Command)
+ANSWERS = msgspec.json.Decoder(Answer)
+ENCODER = msgspec.json.Encoder()
