@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import Literal
 
-
 RECONFIGURABLE = frozenset(
     {"max_sequences", "max_batch_tokens", "max_context", "prefix_caching", "chunked_prefill", "log_level", "log_format"}
 )
