@@ -6,6 +6,19 @@ from typing import Literal
 EndpointSwitch = Literal["on", "off", "required", "auto"]
 
 
+Sync = Literal["Synced", "OutOfSync", "Invalid", "Degraded"]
+"""How what runs relates to the text an operator keeps: equal; another on purpose; that text is refused; it failed."""
+
+
+@dataclass(frozen=True)
+class ReloadFacts:
+    """What the metrics of every server say about reloads. Times in seconds since the epoch."""
+
+    last_successful: bool = True
+    last_success_time: float = 0.0
+    sync: Sync = "Synced"
+
+
 @dataclass(frozen=True)
 class ServerConfig:
     """Sent to the child as JSON on standard input. Secrets travel as environment name or file, never by value."""
@@ -44,3 +57,4 @@ class ServerConfig:
     revision: int = 1
     generation: int = 1
     backend: Literal["native", "vllm"] = "native"
+    reload: ReloadFacts = field(default_factory=ReloadFacts)

@@ -6,7 +6,7 @@ A *state* of the server is everything built from one ServerConfig: routes, keys,
 
 import msgspec
 
-from appliance.server.config import ServerConfig
+from appliance.server.config import ReloadFacts, ServerConfig
 
 
 class Prepare(msgspec.Struct, frozen=True, tag="prepare", kw_only=True):
@@ -61,7 +61,14 @@ class Retire(msgspec.Struct, frozen=True, tag="retire", kw_only=True):
     carry: bool
 
 
-Command = Prepare | Switch | Discard | Hold | Release | Retire
+class Tell(msgspec.Struct, frozen=True, tag="tell", kw_only=True):
+    """New facts for the metrics; the state stays."""
+
+    reference: int
+    reload: ReloadFacts
+
+
+Command = Prepare | Switch | Discard | Hold | Release | Retire | Tell
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
