@@ -12,6 +12,6 @@ MOST_CORES = 8
 
 def boot_seconds(model: ModelFacts, dtype: str, machine: Machine) -> float:
     seconds = FIXED_SECONDS + model.stored_bytes / READ_BYTES_PER_SECOND
-    if model.stored_dtype not in DTYPE_BYTES:
+    if model.stored_dtype not in DTYPE_BYTES and model.parameters:
         seconds += model.parameters / (WIDEN_ELEMENTS_PER_SECOND_AND_CORE * min(machine.cores, MOST_CORES))
     return round(seconds, 1)

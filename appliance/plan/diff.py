@@ -29,14 +29,22 @@ def diff_plans(before: Plan, after: Plan) -> tuple[Change, ...]:
     ]
     known = {"model_path": "model.source", "num_blocks": "kv_cache.size"}
     changed = {change.path for change in changes}
-    for field in fields(before.engine):
-        was, now = getattr(before.engine, field.name), getattr(after.engine, field.name)
-        if was != now and field.name not in DERIVED and known.get(field.name) not in changed:
-            explained = any(path.rpartition(".")[2] in _names(field.name) for path in changed)
-            changes += [] if explained else [Change(f"engine process {field.name}", was, now, "engine")]
+    for name, was, now in _process_settings(before, after):
+        if was != now and name not in DERIVED and known.get(name) not in changed:
+            explained = any(path.rpartition(".")[2] in _names(name) for path in changed)
+            changes += [] if explained else [Change(f"engine process {name}", was, now, "engine")]
     if before.sampling != after.sampling:
         changes.append(Change("sampling defaults of the model", before.sampling, after.sampling, "live"))
     return tuple(changes)
+
+
+def _process_settings(before: Plan, after: Plan) -> list[tuple[str, Any, Any]]:
+    """(name, before, after) of what engine processes of one backend are told; a change of backend says it all."""
+    old, new = before.engine or before.vllm, after.engine or after.vllm
+    if type(old) is not type(new) or old is None or new is None:
+        return []
+    names = [field.name for field in fields(old)] if before.engine else ["arguments", "environment", "replicas"]
+    return [(name, getattr(old, name), getattr(new, name)) for name in names]
 
 
 def _names(engine_field: str) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ import msgspec
 
 from appliance.engine.config import EngineConfig
 from appliance.server.config import ServerConfig
+from appliance.vllm.config import VllmConfig
 
 from .resolved import Resolved
 
@@ -19,10 +20,11 @@ class ModelFacts:
     architecture: str
     format: Literal["safetensors", "gguf"]
     path: str
-    parameters: int
+    parameters: int | None
+    """None where only vLLM can read the architecture."""
     stored_dtype: str
     stored_bytes: int
-    max_positions: int
+    max_positions: int | None
 
 
 @dataclass(frozen=True)
@@ -79,14 +81,18 @@ class Plan:
     """Of the effective plan: equal hashes need no reload."""
     model: ModelFacts
     machine: MachineFacts
-    memory: MemoryPlan
+    memory: MemoryPlan | None
+    """None where vLLM measures for itself what fits."""
     values: tuple[Resolved, ...]
     sampling: dict[str, float]
     """Defaults of requests, from the checkpoint."""
     boot_seconds: float
     """A rough estimate, with the model in the page cache."""
-    engine: EngineConfig
+    engine: EngineConfig | None
+    """Of each native engine process; None for backend vllm."""
     server: ServerConfig
+    vllm: VllmConfig | None = None
+    """Of each vLLM process; None for backend native."""
     notes: tuple[str, ...] = ()
     schema: Literal[1] = field(default=1)
 

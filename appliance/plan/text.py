@@ -1,5 +1,6 @@
 """A plan for people, on 80 columns: what the model is, where memory goes, what was decided and why."""
 
+import shlex
 from collections.abc import Iterable
 from typing import Any
 
@@ -21,7 +22,10 @@ RELOADS = {"live": "taken over while serving", "engine": "needs a new engine pro
 def print_plan(plan: Plan, console: Console, everything: bool = False) -> None:
     """`everything` also lists the fields that stand at their defaults."""
     console.print(_head(plan))
-    console.print(_section("Memory", _memory(plan)))
+    if plan.memory is not None:
+        console.print(_section("Memory", _memory(plan.memory, plan.machine.devices)))
+    if plan.vllm is not None:
+        console.print(_section("Command", Text(shlex.join(plan.vllm.argv()), overflow="fold")))
     by_origin = {origin: [v for v in plan.values if v.origin == origin] for origin in ("planned", "profile", "default")}
     console.print(_section("Decided here", _values(_without_off_endpoints(by_origin["planned"]))))
     written = [value for value in by_origin["profile"] if value.path not in ("schema", "name", "release")]
@@ -59,14 +63,14 @@ def _head(plan: Plan) -> RenderableType:
     if machine.platform == "cpu":
         place += f", {plural(machine.cores, 'core')}"
     stored = f"{size(model.stored_bytes)} of {model.stored_dtype}"
-    what = f"{model.architecture}, {_count(model.parameters)} parameters, {stored}"
+    parameters = f"{_count(model.parameters)} parameters, " if model.parameters else ""
+    what = f"{model.architecture}, {parameters}{stored}"
     boot = f"boots in about {plan.boot_seconds:g} s"
     return Group(title, Text(f"{what} ({model.format})"), Text(f"on {place}, {boot}"), Text())
 
 
-def _memory(plan: Plan) -> Table:
-    memory = plan.memory
-    where = "" if plan.machine.devices == 1 else " per device"
+def _memory(memory: MemoryPlan, devices: int) -> Table:
+    where = "" if devices == 1 else " per device"
     rows = [
         (f"budget{where}", memory.budget, memory.budget_reason),
         ("weights", memory.weights, f"{size(memory.head_copy)} of it the head's copy" if memory.head_copy else ""),

@@ -1,0 +1,1 @@
+"""Requests go on to vLLM processes, streaming, with the same door in front as the native engine has."""
