@@ -20,12 +20,15 @@ def validate(
     offline: bool = False,
     locate: Callable[[Profile], str | None] | None = None,
     environ: Mapping[str, str] | None = None,
+    text: str | None = None,
+    base: Path | None = None,
 ) -> ValidationResult:
     """Never raises for what the file holds. `offline` leaves out everything that depends on this machine.
 
     `locate` finds a model of a hub or a wheel in this machine's caches; without it only local ones are looked into.
+    With `text`, `path` is only how diagnostics call it; `base` is the folder that its relative paths start from.
     """
-    document, profile, found = load(fspath(path), environ)
+    document, profile, found = load(fspath(path), environ, text, base)
     if profile is None:
         return ValidationResult(document, None, tuple(found))
     facts = Facts(document, profile, locate) if environ is None else Facts(document, profile, locate, environ)
