@@ -1,0 +1,1 @@
+"""Follows the profile in a git repository."""
