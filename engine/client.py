@@ -8,12 +8,15 @@ async with EngineClient(address) as client:
 
 import asyncio
 import contextlib
-from collections.abc import Iterable, Sequence
+import itertools
+import logging
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Self
 
 import msgspec
 import zmq
 import zmq.asyncio
+from tenacity import AsyncRetrying, RetryCallState, wait_fixed
 from zmq.utils.monitor import recv_monitor_message
 
 from appliance.engine.protocol import (
@@ -25,6 +28,8 @@ from appliance.engine.protocol import (
     Hello,
     Outputs,
     Ready,
+    Reconfigure,
+    Reconfigured,
     Request,
     ResetPrefixCache,
     Stats,
@@ -35,6 +40,9 @@ from appliance.engine.streams import EngineDied, UpdateStream
 
 __all__ = ["EngineClient", "EngineDied", "UpdateStream"]
 
+logger = logging.getLogger(__name__)
+
+REPAIR_SECONDS = 1.0
 RECONNECT_MS = 50
 HEARTBEAT_MS = 2_000
 HEARTBEAT_TIMEOUT_MS = 20_000
@@ -51,6 +59,8 @@ class EngineClient:
         self.stats: Stats | None = None
         self._up = asyncio.Event()
         self._streams: dict[str, UpdateStream] = {}
+        self._references = itertools.count(1)
+        self._answers: dict[int, asyncio.Future[Reconfigured]] = {}
         self._tasks: list[asyncio.Task[None]] = []
         self._context: zmq.asyncio.Context | None = None
 
@@ -67,7 +77,7 @@ class EngineClient:
         self._socket.heartbeat_timeout = HEARTBEAT_TIMEOUT_MS
         self._monitor = self._socket.get_monitor_socket(EVENTS)
         self._socket.connect(self.address)
-        self._tasks = [asyncio.create_task(self._read()), asyncio.create_task(self._watch())]
+        self._tasks = [asyncio.create_task(self._keep(work)) for work in (self._read, self._watch)]
 
     async def close(self) -> None:
         """Unfinished requests are aborted, their streams raise EngineDied."""
@@ -116,6 +126,25 @@ class EngineClient:
     def reset_prefix_cache(self) -> None:
         self._send(ResetPrefixCache())
 
+    async def reconfigure(self, settings: Mapping[str, bool | int | str], timeout: float | None = None) -> None:
+        """All of `settings` (EngineConfig fields named in RECONFIGURABLE) hold, and `ready` has the new numbers.
+
+        Raises ValueError with the engine's reason where it refused and nothing changed, EngineDied where it is down,
+        TimeoutError after `timeout` seconds; what holds then shows in the next Ready.
+        """
+        if self.ready is None:
+            raise EngineDied(self.reason)
+        reference = next(self._references)
+        answer = self._answers[reference] = asyncio.get_running_loop().create_future()
+        try:
+            self._send(Reconfigure(reference=reference, settings=dict(settings)))
+            async with asyncio.timeout(timeout):
+                error = (await answer).error
+        finally:
+            del self._answers[reference]
+        if error is not None:
+            raise ValueError(error)
+
     def drain(self) -> None:
         """The engine finishes what it has, refuses what is new, and exits."""
         self._send(Drain())
@@ -146,6 +175,19 @@ class EngineClient:
         if sent.exception() is not None:
             raise EngineDied("the connection to the engine is gone")
 
+    async def _keep(self, work: Callable[[], Awaitable[None]]) -> None:
+        """What nobody foresaw takes the client down, not its tasks: it begins anew with a Hello."""
+        async for attempt in AsyncRetrying(wait=wait_fixed(REPAIR_SECONDS), before_sleep=self._broke):
+            with attempt:
+                await work()
+
+    def _broke(self, attempt: RetryCallState) -> None:
+        error = attempt.outcome.exception() if attempt.outcome else None
+        logger.error("the connection to the engine at %s broke", self.address, exc_info=error)
+        self._down(f"the connection to the engine broke: {error!r}")
+        with contextlib.suppress(EngineDied):
+            self._send(Hello())
+
     async def _read(self) -> None:
         while True:
             payload = await self._socket.recv()
@@ -166,6 +208,10 @@ class EngineClient:
                     self.ready = message
                     self.reason = ""
                     self._up.set()
+                case Reconfigured():
+                    answer = self._answers.get(message.reference)
+                    if answer is not None and not answer.done():
+                        answer.set_result(message)
 
     async def _watch(self) -> None:
         while True:
@@ -174,7 +220,14 @@ class EngineClient:
                 # The event may come a moment before the socket can send: this one waits.
                 await self._socket.send(ENCODER.encode(Hello()))
             elif event["event"] == zmq.EVENT_DISCONNECTED:
+                await self._read_rest()
                 self._down("the engine process is gone")
+
+    async def _read_rest(self) -> None:
+        """The end of a connection may be heard of before its last messages are read."""
+        while await self._socket.poll(0):
+            await asyncio.sleep(0)
+        await asyncio.sleep(0)
 
     def _down(self, reason: str) -> None:
         self.ready = None
@@ -184,3 +237,6 @@ class EngineClient:
         streams, self._streams = self._streams, {}
         for stream in dict.fromkeys(streams.values()):
             stream.fail(EngineDied(reason))
+        for answer in self._answers.values():
+            if not answer.done():
+                answer.set_exception(EngineDied(reason))

@@ -3,6 +3,9 @@
 from dataclasses import dataclass
 from typing import Literal
 
+LogLevel = Literal["debug", "info", "warning", "error"]
+LogFormat = Literal["text", "json"]
+
 RECONFIGURABLE = frozenset(
     {"max_sequences", "max_batch_tokens", "max_context", "prefix_caching", "chunked_prefill", "log_level", "log_format"}
 )
@@ -35,8 +38,8 @@ class EngineConfig:
     """CPU threads for tensor work; 0 = what torch chooses."""
     device: str = "cpu"
     generation: int = 1
-    log_level: str = "info"
-    log_format: Literal["text", "json"] = "text"
+    log_level: LogLevel = "info"
+    log_format: LogFormat = "text"
 
     def __post_init__(self) -> None:
         assert self.block_tokens > 0 and self.num_blocks > 0 and self.max_sequences > 0

@@ -51,7 +51,7 @@ class Request(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     generated: list[int] = []
     """Tokens an earlier engine already produced and the client already has: the engine computes prompt and these again
     (as after a preemption) and goes on. Penalties, seeds and min_tokens count them as output; `sampling.max_tokens`
-    counts them too. Updates carry only what is new."""
+    counts them too. Updates carry only what is new: what a first update tells was told by the earlier engine."""
 
 
 class Hello(msgspec.Struct, frozen=True, tag="hello"):

@@ -9,8 +9,10 @@ from typing import Self
 
 import msgspec
 import zmq
+from msgspec import structs
 from zmq.utils.monitor import parse_monitor_message
 
+from appliance.engine import logs
 from appliance.engine.core.engine import Engine
 from appliance.engine.protocol import (
     DRAINING,
@@ -22,6 +24,8 @@ from appliance.engine.protocol import (
     Hello,
     Outputs,
     Ready,
+    Reconfigure,
+    Reconfigured,
     Request,
     ResetPrefixCache,
     Stats,
@@ -170,6 +174,23 @@ class Worker:
                 self._draining = True
             case ResetPrefixCache():
                 self._engine.reset_prefix_cache()
+            case Reconfigure():
+                self._send(server, Reconfigured(reference=message.reference, error=self._reconfigure(message.settings)))
+
+    def _reconfigure(self, settings: dict[str, bool | int | str]) -> str | None:
+        """Why nothing changed. Every server hears the new numbers before the one that asked gets its answer."""
+        before = self._engine.config
+        try:
+            config = self._engine.reconfigure(settings)
+        except ValueError as error:
+            return str(error)
+        if (config.log_level, config.log_format) != (before.log_level, before.log_format):
+            logs.configure(config.log_level, config.log_format)
+        self._ready = structs.replace(self._ready, max_context=config.max_context, max_sequences=config.max_sequences)
+        logger.info("takes new settings: %s", ", ".join(f"{name} {value}" for name, value in settings.items()))
+        for server in list(self._servers):
+            self._send(server, self._ready)
+        return None
 
     def _refuse(self, requests: list[Request]) -> list[Update]:
         return [Update(request_id=request.request_id, finish_reason="error", error=DRAINING) for request in requests]

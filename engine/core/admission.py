@@ -24,10 +24,19 @@ class Limits:
 
 def refusal(request: Request, limits: Limits) -> str | None:
     """Why this engine cannot run the request, or None."""
-    prompt, sampling = request.prompt, request.sampling
+    prompt, generated, sampling = request.prompt, request.generated, request.sampling
     if not prompt:
         return "the prompt is empty"
-    if len(prompt) > limits.max_prompt:
+    if generated:
+        known = len(prompt) + len(generated)
+        if len(generated) >= sampling.max_tokens:
+            return f"{len(generated)} tokens are generated and max_tokens is {sampling.max_tokens}: none is left"
+        if known >= limits.max_tokens:
+            return (
+                f"prompt and generated tokens are {known}, this engine takes {limits.max_tokens - 1} "
+                f"(context and KV pool hold {limits.max_tokens} tokens with at least one more generated)"
+            )
+    elif len(prompt) > limits.max_prompt:
         return (
             f"the prompt has {len(prompt)} tokens, this engine takes {limits.max_prompt} "
             f"(context and KV pool hold {limits.max_tokens} tokens with at least one generated)"
@@ -36,6 +45,7 @@ def refusal(request: Request, limits: Limits) -> str | None:
         return f"max_tokens is {sampling.max_tokens}, at least 1 is generated"
     for name, ids in (
         ("prompt", prompt),
+        ("generated", generated),
         ("logit_bias", sampling.logit_bias),
         ("logprob_token_ids", sampling.logprob_token_ids),
         ("stop_token_ids", sampling.stop_token_ids),

@@ -5,11 +5,12 @@ import secrets
 import time
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from appliance.engine.config import EngineConfig
 from appliance.engine.core.admission import Limits, refusal
 from appliance.engine.core.postprocess import advance
+from appliance.engine.core.reconfigure import reconfigured
 from appliance.engine.core.request import RequestState
 from appliance.engine.core.scheduler import Plan, Scheduler
 from appliance.engine.core.types import Runner, ScheduledRequest, SlotStart
@@ -43,6 +44,7 @@ class Engine:
         eos_token_ids: tuple[int, ...],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        self.config = config
         self.scheduler = Scheduler(config)
         self.limits = Limits.of(config, vocab_size)
         self._runner = runner
@@ -70,9 +72,7 @@ class Engine:
             if error is not None:
                 refused.append(Update(request_id=request.request_id, finish_reason="error", error=error))
                 continue
-            self._arrivals += 1
-            seed = secrets.randbits(63)
-            state = RequestState.from_message(owner, request, self._arrivals, seed, self._eos_token_ids)
+            state = self._accept(owner, request)
             self._requests[key] = state
             self.scheduler.add(state)
         return refused
@@ -116,7 +116,7 @@ class Engine:
             first = share.num_computed
             self._prompt_tokens += max(0, min(first + share.num_tokens, state.prompt_length) - first)
             before = len(state.token_ids)
-            update = advance(state, share, output, self.limits.max_tokens, now)
+            update = advance(state, share, output, now)
             if update is None:
                 continue
             self._generation_tokens += len(state.token_ids) - before
@@ -143,8 +143,18 @@ class Engine:
             step_tokens=self._step_tokens,
             free_blocks=blocks.num_free,
             cached_blocks=scheduler.kv.num_cached_blocks,
-            free_slots=len(scheduler.free_slots),
+            free_slots=scheduler.slots.num_free,
         )
+
+    def reconfigure(self, settings: Mapping[str, bool | int | str]) -> EngineConfig:
+        """What holds from the next step on; ValueError says why nothing changed.
+
+        Requests taken earlier, waiting ones too, keep the context they were taken with.
+        """
+        self.config = reconfigured(self.config, settings)
+        self.limits = Limits.of(self.config, self.limits.vocab_size)
+        self.scheduler.reconfigure(self.config)
+        return self.config
 
     def reset_prefix_cache(self) -> None:
         self.scheduler.kv.blocks.drop_cached()
@@ -153,6 +163,13 @@ class Engine:
         self.scheduler.check_integrity()
         known = {*self.scheduler.running, *self.scheduler.waiting}
         assert known == set(self._requests.values())
+
+    def _accept(self, owner: bytes, request: Request) -> RequestState:
+        self._arrivals += 1
+        seed = secrets.randbits(63)
+        return RequestState.from_message(
+            owner, request, self._arrivals, seed, self._eos_token_ids, self.limits.max_tokens
+        )
 
     def _finish(self, state: RequestState) -> None:
         del self._requests[state.owner, state.request_id]

@@ -10,9 +10,9 @@ class KVCache:
     a step is stored before attention reads, so requests of one step may share what one of them computes.
     """
 
-    def __init__(self, num_blocks: int, block_tokens: int, prefix_caching: bool) -> None:
+    def __init__(self, num_blocks: int, block_tokens: int) -> None:
         self.block_tokens = block_tokens
-        self.prefix_caching = prefix_caching
+        self.prefix_caching = True
         self._cache = PrefixCache()
         self.blocks = BlockManager(num_blocks, self._cache)
         self._fresh: list[int] = []
@@ -21,6 +21,12 @@ class KVCache:
     def num_cached_blocks(self) -> int:
         """Blocks findable by their content, held ones included."""
         return len(self._cache)
+
+    def use_prefix_cache(self, use: bool) -> None:
+        """Between two steps. Unused, what no request holds is forgotten, and what some hold with its release."""
+        self.prefix_caching = use
+        if not use:
+            self.blocks.drop_cached()
 
     def blocks_for(self, tokens: int) -> int:
         return -(-tokens // self.block_tokens)
@@ -89,6 +95,8 @@ class KVCache:
 
     def release(self, request: RequestState) -> None:
         self.blocks.release(request.block_table)
+        if not self.prefix_caching:
+            self.blocks.drop_cached()
         request.block_table = []
         request.num_published = 0
         request.num_computed = 0

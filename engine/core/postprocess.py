@@ -5,10 +5,8 @@ from appliance.engine.core.types import ScheduledRequest, StepOutput
 from appliance.engine.protocol import FinishReason, TokenLogprobs, Update
 
 
-def advance(
-    state: RequestState, share: ScheduledRequest, output: StepOutput, max_total: int, now: float
-) -> Update | None:
-    """Accounts one share. None where it produced no token. `max_total` tokens end the request.
+def advance(state: RequestState, share: ScheduledRequest, output: StepOutput, now: float) -> Update | None:
+    """Accounts one share. None where it produced no token.
 
     An output may hold several tokens; those behind the one that ends the request are dropped.
     """
@@ -20,7 +18,7 @@ def advance(
         state.prompt_logprobs.extend(output.prompt_logprobs[:wanted])
     if not output.token_ids:
         return None
-    kept, reason, stop_token_id = _take(state, output.token_ids, max_total)
+    kept, reason, stop_token_id = _take(state, output.token_ids)
     first = not state.reported
     if first:
         state.first_token_at = now
@@ -40,7 +38,7 @@ def advance(
     return update
 
 
-def _take(state: RequestState, token_ids: list[int], max_total: int) -> tuple[int, FinishReason | None, int | None]:
+def _take(state: RequestState, token_ids: list[int]) -> tuple[int, FinishReason | None, int | None]:
     """(tokens taken, why the request ends, the stop token that ended it)."""
     sampling = state.sampling
     for kept, token in enumerate(token_ids, 1):
@@ -51,7 +49,7 @@ def _take(state: RequestState, token_ids: list[int], max_total: int) -> tuple[in
                 return kept, "stop", None
             if token in state.stop_ids:
                 return kept, "stop", token
-        if generated >= sampling.max_tokens or len(state.token_ids) >= max_total:
+        if generated >= sampling.max_tokens or len(state.token_ids) >= state.max_total:
             return kept, "length", None
     return len(token_ids), None, None
 

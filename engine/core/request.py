@@ -33,6 +33,8 @@ class RequestState:
     eos_ids: frozenset[int]
     """Empty where the request ignores the end of sequence."""
     stop_ids: frozenset[int]
+    max_total: int
+    """Tokens that end it, prompt included: what the engine promised when it took the request."""
     cache_salt: str | None = None
     arrival: float = 0.0
 
@@ -57,25 +59,30 @@ class RequestState:
     first_token_at: float = 0.0
     prompt_logprobs: list[TokenLogprobs] = field(default_factory=list)
     reported: bool = False
-    """The first update went out."""
+    """The first update went out, perhaps from the engine this request was moved from."""
 
     @classmethod
     def from_message(
-        cls, owner: bytes, message: protocol.Request, order: int, seed: int, eos_ids: tuple[int, ...]
+        cls, owner: bytes, message: protocol.Request, order: int, seed: int, eos_ids: tuple[int, ...], max_total: int
     ) -> "RequestState":
+        """One that comes with generated tokens is as after a preemption."""
         sampling = message.sampling
+        moved = bool(message.generated)
         return cls(
             owner=owner,
             request_id=message.request_id,
-            token_ids=list(message.prompt),
+            token_ids=[*message.prompt, *message.generated],
             prompt_length=len(message.prompt),
             sampling=sampling,
             rank=(message.priority, order),
             fallback_seed=seed,
             eos_ids=frozenset(() if sampling.ignore_eos else eos_ids),
             stop_ids=frozenset(sampling.stop_token_ids),
+            max_total=max_total,
             cache_salt=message.cache_salt,
             arrival=message.arrival,
+            status=Status.PREEMPTED if moved else Status.WAITING,
+            reported=moved,
         )
 
     @property

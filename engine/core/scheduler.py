@@ -8,11 +8,11 @@ never for an admission.
 
 from bisect import bisect_left, insort
 from collections.abc import Iterable
-from heapq import heapify, heappop, heappush
 
 from appliance.engine.config import EngineConfig
 from appliance.engine.core.kv_cache import KVCache
 from appliance.engine.core.request import RequestState, Status
+from appliance.engine.core.slots import SlotNumbers
 
 Plan = dict[RequestState, int]
 """Tokens each request computes in this step."""
@@ -26,19 +26,23 @@ class Scheduler:
     """The one place that gives and takes slots and blocks."""
 
     def __init__(self, config: EngineConfig) -> None:
-        self.kv = KVCache(config.num_blocks, config.block_tokens, config.prefix_caching)
-        self.max_batch_tokens = config.max_batch_tokens
-        self.chunked_prefill = config.chunked_prefill
-        self.max_running = min(config.max_sequences, config.max_batch_tokens)
+        self.kv = KVCache(config.num_blocks, config.block_tokens)
+        self.slots = SlotNumbers(config.max_sequences)
         self.running: list[RequestState] = []
         self.waiting: list[RequestState] = []
-        self.free_slots = list(range(config.max_sequences))
-        heapify(self.free_slots)
         self.num_preemptions = 0
         self.prefix_queries = 0
         self.prefix_hits = 0
-        self._max_sequences = config.max_sequences
         self._vacated: list[int] = []
+        self.reconfigure(config)
+
+    def reconfigure(self, config: EngineConfig) -> None:
+        """Between two steps. Requests that run stay, even where they are more than `config` would have admitted."""
+        self.max_batch_tokens = config.max_batch_tokens
+        self.chunked_prefill = config.chunked_prefill
+        self.max_running = min(config.max_sequences, config.max_batch_tokens)
+        self.slots.limit = config.max_sequences
+        self.kv.use_prefix_cache(config.prefix_caching)
 
     def add(self, request: RequestState) -> None:
         insort(self.waiting, request, key=_rank)
@@ -66,8 +70,12 @@ class Scheduler:
             self.kv.publish(request, request.num_computed + tokens)
         self._admit(plan, partial)
         self._spend_rest(plan, partial)
-        assert sum(plan.values()) <= self.max_batch_tokens
+        # A lowered budget holds as soon as it can: decodes admitted under a larger one all go on.
+        assert sum(plan.values()) <= max(self.max_batch_tokens, len(plan))
         return plan
+
+    def _left(self, plan: Plan) -> int:
+        return max(0, self.max_batch_tokens - sum(plan.values()))
 
     def _schedule_decodes(self, plan: Plan) -> list[RequestState]:
         """Returns the running requests that are no decodes."""
@@ -87,7 +95,7 @@ class Scheduler:
         for index, request in enumerate(prefills):
             if request.status is not Status.RUNNING:
                 continue
-            budget = self.max_batch_tokens - sum(plan.values())
+            budget = self._left(plan)
             others = index + 1 < len(prefills) or bool(self.waiting)
             tokens = self._chunk(request, request.num_uncomputed, budget, others)
             if tokens and not self._make_room(request, tokens, plan):
@@ -99,7 +107,7 @@ class Scheduler:
         return [request for request in partial if request.status is Status.RUNNING]
 
     def _admit(self, plan: Plan, partial: list[RequestState]) -> None:
-        budget = self.max_batch_tokens - sum(plan.values())
+        budget = self._left(plan)
         reserved = sum(self._blocks_missing(request) for request in partial)
         pending = {self.kv.upcoming_hash(request, request.num_computed + plan.get(request, 0)) for request in partial}
         admitted = []
@@ -146,14 +154,14 @@ class Scheduler:
         grown = self.kv.grow(request, request.num_computed + tokens)
         assert grown, "admitted without room"
         self.kv.publish(request, request.num_computed + tokens)
-        request.slot = heappop(self.free_slots)
+        request.slot = self.slots.take()
         request.status = Status.RUNNING
         request.needs_start = True
         request.deferred_on = b""
         insort(self.running, request, key=_rank)
 
     def _spend_rest(self, plan: Plan, partial: list[RequestState]) -> None:
-        budget = self.max_batch_tokens - sum(plan.values())
+        budget = self._left(plan)
         for request in partial:
             planned = plan.get(request, 0)
             extra = self._chunk(request, request.num_uncomputed - planned, budget, others=False)
@@ -166,12 +174,14 @@ class Scheduler:
     def _chunk(self, request: RequestState, left: int, budget: int, others: bool) -> int:
         """How many of the `left` tokens the request may compute now.
 
-        Without chunked prefill all or none; but a preempted request that outgrew a whole step has no other way back.
+        Without chunked prefill all or none; but a request that outgrew a whole step (preempted, moved here from another
+        engine, or caught by a change) has no other way.
         """
         if left <= budget:
             return left
         if not self.chunked_prefill:
-            return budget if len(request.token_ids) > self.max_batch_tokens else 0
+            begun = request.status is Status.RUNNING
+            return budget if begun or len(request.token_ids) > self.max_batch_tokens else 0
         return max(budget // 2, min(budget, self.kv.block_tokens)) if others else budget
 
     def _make_room(self, request: RequestState, tokens: int, plan: Plan) -> bool:
@@ -192,7 +202,7 @@ class Scheduler:
     def _evict(self, request: RequestState) -> None:
         _remove(self.running, request)
         self.kv.release(request)
-        heappush(self.free_slots, request.slot)
+        self.slots.give(request.slot)
         self._vacated.append(request.slot)
         request.slot = -1
 
@@ -207,8 +217,7 @@ class Scheduler:
         assert all(request.status is Status.RUNNING for request in self.running)
         assert all(request.status in (Status.WAITING, Status.PREEMPTED) for request in self.waiting)
         assert self.running == sorted(self.running, key=_rank) and self.waiting == sorted(self.waiting, key=_rank)
-        slots = [request.slot for request in self.running]
-        assert sorted([*slots, *self.free_slots]) == list(range(self._max_sequences)), "a slot is lost or owned twice"
+        self.slots.check_integrity(request.slot for request in self.running)
         for request in self.running:
             assert len(request.block_table) >= self.kv.blocks_for(request.num_computed)
         self.kv.blocks.check_integrity(request.block_table for request in self.running)

@@ -63,6 +63,11 @@ class Bench:
     def abort(self, *names: str) -> None:
         self._keep(self.engine.abort(b"server", names))
 
+    def reconfigure(self, **settings: Any) -> None:
+        self.config = self.engine.reconfigure(settings)
+        self.runner.reconfigure(self.config)
+        self.engine.check_integrity()
+
     def step(self) -> list[ScheduledRequest]:
         """What ran."""
         before = len(self.runner.steps)
@@ -100,6 +105,8 @@ class FakeRunner:
     max_sequences: int
     steps: list[list[ScheduledRequest]] = field(default_factory=list)
     fail_next: int = 0
+    overhang: int = 0
+    """Decodes that may go on above a lowered budget."""
     tokens_per_step: int = 1
 
     @classmethod
@@ -110,6 +117,10 @@ class FakeRunner:
         self.pool: list[list[tuple[int, int] | None]] = [[None] * self.block_tokens for _ in range(self.num_blocks)]
         self.slots: dict[int, tuple[SlotStart, list[int]]] = {}
         self.tokens_computed = 0
+
+    def reconfigure(self, config: EngineConfig) -> None:
+        self.max_batch_tokens, self.max_sequences = config.max_batch_tokens, config.max_sequences
+        self.overhang = len(self.slots)
 
     def step(self, scheduled: list[ScheduledRequest]) -> list[StepOutput]:
         if self.fail_next:
@@ -128,8 +139,12 @@ class FakeRunner:
         self.slots.pop(slot, None)
 
     def check_shape(self, scheduled: list[ScheduledRequest]) -> None:
-        assert sum(share.num_tokens for share in scheduled) <= self.max_batch_tokens, "over budget"
-        assert len({share.slot for share in scheduled}) == len(scheduled) <= self.max_sequences
+        allowed = max(self.max_batch_tokens, min(self.overhang, len(scheduled)))
+        assert sum(share.num_tokens for share in scheduled) <= allowed, "over budget"
+        assert len({share.slot for share in scheduled}) == len(scheduled)
+        begun = {share.slot for share in scheduled if share.start is not None}
+        assert len(scheduled) <= self.max_sequences or not begun, "too many run"
+        assert all(slot < self.max_sequences for slot in begun)
         kinds = [share.num_tokens == 1 and share.samples for share in scheduled]
         assert kinds == sorted(kinds, reverse=True), "decodes come first"
 

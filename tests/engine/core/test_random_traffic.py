@@ -1,4 +1,6 @@
-"""Random submits, aborts, failures and shortages of memory against the checking runner."""
+"""Random submits, moves, aborts, changes, failures and shortages of memory against the checking runner."""
+
+import dataclasses
 
 from fake_runner import Bench, ask, continuation
 from hypothesis import settings
@@ -13,6 +15,7 @@ from hypothesis.stateful import (
     precondition,
     rule,
 )
+from msgspec.structs import replace
 
 PREFIXES = [[], [1] * 4, [1] * 8, [1] * 8 + [2] * 8, [1] * 8 + [3] * 5, list(range(30))]
 
@@ -40,7 +43,8 @@ class Traffic(RuleBasedStateMachine):
             chunked_prefill=chunked,
             max_context=60,
         )
-        self.wanted: dict[str, tuple[list[int], int]] = {}
+        self.wanted: dict[str, tuple[list[int], int, int, int]] = {}
+        """Prompt, tokens in all, tokens that came with it, and the limit under which it was taken."""
         self.aborted: set[str] = set()
         self.steps_at_failure = 0
 
@@ -53,17 +57,19 @@ class Traffic(RuleBasedStateMachine):
                 st.integers(-1, 1),
                 st.sampled_from([None, None, "a", "b"]),
                 st.sampled_from([None, None, None, 0]),
+                st.sampled_from([0, 0, 0, 1, 7]),
             ),
             min_size=1,
             max_size=4,
         ),
     )
-    def submit(self, batch: list[tuple[list[int], int, int, str | None, int | None]]):
+    def submit(self, batch: list[tuple[list[int], int, int, str | None, int | None, int]]):
         requests = []
-        for prompt, tokens, priority, salt, prompt_logprobs in batch:
+        for prompt, tokens, priority, salt, prompt_logprobs, done in batch:
             name = f"r{len(self.wanted)}"
-            self.wanted[name] = (prompt, tokens)
-            requests.append(ask(name, prompt, tokens, salt=salt, priority=priority, prompt_logprobs=prompt_logprobs))
+            self.wanted[name] = (prompt, tokens + done, done, self.bench.engine.limits.max_tokens)
+            request = ask(name, prompt, tokens + done, salt=salt, priority=priority, prompt_logprobs=prompt_logprobs)
+            requests.append(replace(request, generated=continuation(prompt, done)))
         self.bench.add(*requests)
         return multiple(*[request.request_id for request in requests])
 
@@ -81,6 +87,28 @@ class Traffic(RuleBasedStateMachine):
     @rule()
     def reset_cache(self) -> None:
         self.bench.engine.reset_prefix_cache()
+
+    @rule(
+        changes=st.fixed_dictionaries(
+            {},
+            optional={
+                "max_sequences": st.integers(0, 8),
+                "max_batch_tokens": st.integers(1, 40),
+                "max_context": st.integers(10, 80),
+                "prefix_caching": st.booleans(),
+                "chunked_prefill": st.booleans(),
+                "num_blocks": st.just(5),
+            },
+        )
+    )
+    def reconfigure(self, changes: dict[str, bool | int | str]) -> None:
+        before = self.bench.engine.config
+        try:
+            self.bench.reconfigure(**changes)
+        except ValueError:
+            assert self.bench.engine.config == before
+        else:
+            assert self.bench.engine.config == dataclasses.replace(before, **changes)
 
     @precondition(lambda self: self.bench.engine.has_work and len(self.bench.runner.steps) > self.steps_at_failure)
     @rule()
@@ -103,15 +131,14 @@ class Traffic(RuleBasedStateMachine):
         assert stats.free_slots == self.bench.config.max_sequences
         assert not self.bench.runner.slots
         assert sum(stats.step_sizes) == stats.steps and stats.step_tokens == self.bench.runner.tokens_computed
-        for name, (prompt, tokens) in self.wanted.items():
+        for name, (prompt, tokens, done, limit) in self.wanted.items():
             last = self.bench.last(name)
             got = self.bench.tokens(name)
-            assert got == continuation(prompt, len(got)) if prompt else not got
+            assert got == continuation(prompt, done + len(got))[done:] if prompt else not got
             for report in [update.prompt_logprobs for update in self.bench.updates[name] if update.prompt_logprobs]:
                 assert [entry and entry.token_id for entry in report] == [None, *prompt[1:]]
             if last.finish_reason == "length":
-                limit = self.bench.engine.limits.max_tokens
-                assert len(got) == min(tokens, limit - len(prompt))
+                assert done + len(got) == min(tokens, limit - len(prompt))
             elif last.finish_reason == "abort":
                 assert name in self.aborted
             else:
