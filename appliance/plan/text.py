@@ -48,7 +48,7 @@ def print_changes(changes: Iterable[Change], before: str, console: Console) -> N
         return
     table = _table(3)
     for change in changes:
-        value = Text(f"{_shown(change.path, change.before)} → {_shown(change.path, change.after)}")
+        value = Text(f"{shown(change.path, change.before)} → {shown(change.path, change.after)}")
         table.add_row(change.path, value, Text(change.reload, style="dim"))
     console.print(_section(f"Changes from {before}", table))
     needed = [reload for reload in RELOADS if any(change.reload == reload for change in changes)]
@@ -109,7 +109,7 @@ def _without_off_endpoints(values: list[Resolved]) -> list[Resolved]:
 def _values(values: list[Resolved], reasons: bool = True) -> Table:
     table = _table(3 if reasons else 2)
     for value in values:
-        cells: list[RenderableType] = [value.path, Text(_shown(value.path, value.value))]
+        cells: list[RenderableType] = [value.path, Text(shown(value.path, value.value))]
         table.add_row(*cells, *([Text(value.reason, style="dim")] if reasons else []))
     return table
 
@@ -138,7 +138,7 @@ def _section(title: str, body: RenderableType) -> RenderableType:
     return Group(Text(title, style="bold"), Padding(body, (0, 0, 1, 2)))
 
 
-def _shown(path: str, value: Any) -> str:
+def shown(path: str, value: Any) -> str:
     """As the profile would write it."""
     if path in BYTE_FIELDS and isinstance(value, int):
         return size(value)
@@ -147,9 +147,9 @@ def _shown(path: str, value: Any) -> str:
     if value is None:
         return "null"
     if isinstance(value, list):
-        return ", ".join(_shown("", item) for item in value) or "[]"
+        return ", ".join(shown("", item) for item in value) or "[]"
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{key}: {_shown('', item)}" for key, item in value.items()) + "}"
+        return "{" + ", ".join(f"{key}: {shown('', item)}" for key, item in value.items()) + "}"
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
