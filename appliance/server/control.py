@@ -12,8 +12,9 @@ from appliance.server.config import ReloadFacts, ServerConfig
 class Prepare(msgspec.Struct, frozen=True, tag="prepare", kw_only=True):
     """Build a state beside the current one, connect to its engines and let it prove itself. One candidate at a time.
 
-    With `probe`: real requests through the candidate's own routes (a chat token, a decision where the endpoint is on).
-    Answered within `seconds`.
+    Its engines have to be up, of one weight fingerprint, with room for its context. With `probe`, too: real requests
+    through the candidate's own routes, on every replica (a chat token, a decision where the endpoint is on).
+    Answered within `seconds`; an error leaves no candidate behind.
     """
 
     reference: int
@@ -23,19 +24,26 @@ class Prepare(msgspec.Struct, frozen=True, tag="prepare", kw_only=True):
 
 
 class Switch(msgspec.Struct, frozen=True, tag="switch", kw_only=True):
-    """The candidate takes every request from now on, those held among them. Requests in flight keep their state."""
+    """The candidate takes every request from now on, those held among them: a Hold ends here.
+
+    Requests in flight keep their state. Its addresses are no longer retired.
+    """
 
     reference: int
 
 
 class Discard(msgspec.Struct, frozen=True, tag="discard", kw_only=True):
-    """Forget the candidate."""
+    """Forget the candidate; a Prepare that still runs is answered with an error."""
 
     reference: int
 
 
 class Hold(msgspec.Struct, frozen=True, tag="hold", kw_only=True):
-    """New work waits, at most `requests` of it and `seconds` each; what waits longer or finds no room gets 503."""
+    """New work waits, at most `requests` of it per server and `seconds` each; what waits longer or finds no room gets 503.
+
+    Told again while it holds: other numbers for what comes from now on. /ready and /health keep saying yes meanwhile,
+    /ready until the first request can have waited too long.
+    """
 
     reference: int
     requests: int
@@ -43,13 +51,13 @@ class Hold(msgspec.Struct, frozen=True, tag="hold", kw_only=True):
 
 
 class Release(msgspec.Struct, frozen=True, tag="release", kw_only=True):
-    """Held work goes to the current state."""
+    """Held work goes to the current state, whose addresses are no longer retired."""
 
     reference: int
 
 
 class Retire(msgspec.Struct, frozen=True, tag="retire", kw_only=True):
-    """Engines that end. Their requests have `seconds` to finish; answered when none is left on them.
+    """Engines that end. Their requests have `seconds` to finish; answered when none is left on them: they may be killed.
 
     Then, with `carry`, each goes on where the current state's engines serve (while held: as soon as a Switch or a
     Release lets it), by recompute and without a gap in its stream. Without `carry` it is cut.
