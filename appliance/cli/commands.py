@@ -25,6 +25,7 @@ COMMANDS: dict[str, Command] = {
     "migrate": Command("migrate:migrate", "Bring engine options in any file to another release."),
     "plan": Command("plan:plan", "Show what a profile becomes on a machine, and why."),
     "up": Command("up:up", "Boot the appliance and stay in the foreground."),
+    "render": Command("render:render", "Write manifests, units and command lines from a profile."),
     "pull": Command("pull:pull", "Fetch and verify a profile's model."),
     "explain": Command("explain:explain", "Print the page of a code, a field, or an option.", True),
     "schema": Command("schema:schema", "Print the JSON Schema that editors complete from."),

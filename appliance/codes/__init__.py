@@ -15,6 +15,7 @@ GROUPS: dict[str, str] = {
     "AP05": "source",
     "AP06": "run",
     "AP07": "server",
+    "AP08": "render",
     "AP09": "history",
     "VM01": "files",
     "VM": "options",

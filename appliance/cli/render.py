@@ -1,0 +1,104 @@
+"""`appliance render KIND FILE`: manifests, units and command lines from a profile and its plan."""
+
+import os
+import shlex
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from appliance.diagnostics import Diagnostic
+    from appliance.plan import HardwareSnapshot
+    from appliance.render import Subject
+
+
+def render(
+    kind: Annotated[str, typer.Argument(help="kubernetes, compose, systemd or vllm.", show_default=False)],
+    file: Annotated[Path, typer.Argument(help="The profile.", show_default=False)],
+    hardware: Annotated[
+        str,
+        typer.Option(help="What one copy gets: auto = this machine, a name (cpu-4c-16g), or a snapshot's file."),
+    ] = "auto",
+    image: Annotated[
+        str | None, typer.Option(help="Container image.", show_default="appliance:VERSION-PLATFORM")
+    ] = None,
+    namespace: Annotated[str | None, typer.Option(help="Namespace of the objects.", show_default=False)] = None,
+    replicas: Annotated[int, typer.Option(min=1, help="Copies that share the requests.")] = 1,
+    monitor: Annotated[bool, typer.Option("--monitor", help="Add a ServiceMonitor for Prometheus.")] = False,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write this file.", show_default="standard output")
+    ] = None,
+) -> None:
+    """Write what runs a profile elsewhere. Equal inputs give equal bytes; secrets are referred to, never written."""
+    from appliance.render import RENDERERS, Options, find_renderer
+
+    from .show import show
+
+    if kind not in RENDERERS:
+        typer.echo(f'error: nothing is rendered as "{kind[:60]}"; known: {", ".join(RENDERERS)}', err=True)
+        raise typer.Exit(2)
+    options = Options(image, namespace, replicas, monitor, output)
+    command = ["appliance", "render", kind, file.name, "--hardware", Path(hardware).name]
+    for name, value in {"--image": image, "--namespace": namespace}.items():
+        command += [name, value] if value is not None else []
+    command += ["--replicas", str(replicas)] if replicas > 1 else []
+    command += ["--monitor"] if monitor else []
+    machine, forecast = _machine(hardware)
+    rendered = find_renderer(kind).render(_subject(file, machine, forecast, shlex.join(command)), options)
+    show(rendered.remarks, file=sys.stderr)
+    if hardware == "auto" and kind != "vllm":
+        show([_planned_here(file)], file=sys.stderr)
+    if output is None:
+        typer.echo(rendered.text, nl=False)
+    else:
+        _write(output, rendered.text)
+
+
+def _machine(name: str) -> "tuple[HardwareSnapshot, bool]":
+    """For auto: this machine as if nothing else ran on it, so that what is free just now changes nothing."""
+    from .plan import find_hardware
+
+    found, forecast = find_hardware(name)
+    if name == "auto":
+        idle = tuple(replace(device, free=device.memory) for device in found.accelerators)
+        found = replace(found, name="this machine", memory_available=found.memory, accelerators=idle)
+    return found, forecast
+
+
+def _subject(file: Path, machine: "HardwareSnapshot", forecast: bool, command: str) -> "Subject":
+    """ApplianceError for a profile with errors, a model that is not here, or a plan that does not fit."""
+    from appliance.diagnostics import ApplianceError
+    from appliance.plan import make_plan, read_checkpoint
+    from appliance.render import Subject
+    from appliance.source import here, resolve
+    from appliance.validate import validate
+
+    checked = validate(file, offline=True, locate=lambda profile: here(profile.model, file.parent))
+    if checked.profile is None or checked.errors:
+        raise ApplianceError(list(checked.errors), exit_code=1 if checked.readable else 2)
+    found = resolve(checked.profile.model, base=file.parent, position=checked.position("model.source"))
+    checkpoint = read_checkpoint(found.path, checked.position)
+    plan = make_plan(checked.profile, machine, checkpoint, position=checked.position, forecast=forecast)
+    return Subject(checked.document, checked.profile, plan, command, os.environ)
+
+
+def _planned_here(file: Path) -> "Diagnostic":
+    from appliance.diagnostics import Diagnostic, Position, Severity
+
+    fact = "memory, cores and startup budget are those of this machine"
+    fix = "name what one copy gets: --hardware cpu-4c-16g, h100x8 ..."
+    return Diagnostic("AP0805", Severity.NOTE, Position(str(file)), "", fact, fix)
+
+
+def _write(output: Path, text: str) -> None:
+    from appliance.diagnostics import ApplianceError, Diagnostic, Position, Severity
+
+    try:
+        output.write_text(text, encoding="utf-8")
+    except OSError as error:
+        fact, fix = f"{output} cannot be written: {error.strerror}", "name a file in a folder that you may write to"
+        finding = Diagnostic("AP0806", Severity.ERROR, Position("--output"), "", fact, fix)
+        raise ApplianceError([finding], exit_code=2) from error

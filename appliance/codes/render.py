@@ -1,0 +1,80 @@
+"""Codes of `appliance render`: what a target cannot take, and what the operator still has to provide."""
+
+from ..diagnostics import Code
+
+_PAGES = (
+    Code(
+        "AP0801",
+        "open to a network without a key",
+        "Where other machines or other pods reach the rendered server, anybody there can use it: the profile has no "
+        "`security.api_keys`.",
+        "Name a key by reference; it is rendered as a reference, too.",
+        "```yaml\nsecurity:\n  api_keys:\n    - env: APPLIANCE_KEY\n```",
+    ),
+    Code(
+        "AP0802",
+        "the model has to be provided",
+        "`model.source` is a folder or file. It is not part of an image; the rendered text mounts the place where the "
+        "profile looks for it, and what stands there is up to you.",
+        "Provide the volume that the message names, or use a `hf:` or `pypi:` source, fetched at the first start.",
+    ),
+    Code(
+        "AP0803",
+        "a name was derived",
+        "Objects of a cluster are called by DNS labels: lower-case letters, digits and dashes, a letter first, 63 "
+        "characters with what is added. The profile's `name` is none, so one was derived from it, always the same.",
+        "Nothing has to be done. Rename the profile where one name for both is wanted.",
+    ),
+    Code(
+        "AP0804",
+        "a path means something else there",
+        "A relative path starts at the profile's folder and `~` at a user's home. In a container or under a unit both "
+        "are other places, and some folders are needed by the container itself.",
+        "Write an absolute path that is right there, such as `/models/NAME` or `/etc/appliance-keys/NAME`. A chat "
+        "template may stand beside the profile: it travels with it.",
+    ),
+    Code(
+        "AP0805",
+        "planned for this machine",
+        "Memory, cores and the startup budget come from the plan, and without `--hardware` the plan is made for the "
+        "machine that renders, as if nothing else ran on it.",
+        "Name what one copy shall have: `--hardware cpu-4c-16g`, or a snapshot saved on the target with "
+        "`appliance plan FILE --save-hardware`.",
+    ),
+    Code(
+        "AP0806",
+        "the target has nothing like it",
+        "An option or a field asks for what this kind of text cannot express, or its value has no legal form.",
+        "Do what the message says, or render another kind.",
+    ),
+    Code(
+        "AP0807",
+        "variables have to be set",
+        "The profile refers to environment variables without a default. Their values are never rendered: they are "
+        "taken over by name, from a ConfigMap, the shell, or an environment file.",
+        "Set them where the rendered text names them.",
+    ),
+    Code(
+        "AP0808",
+        "keys are taken by reference",
+        "API keys stand in a Secret, in files, or in variables; rendered is only where.",
+        "Create what the message names before the first start.",
+    ),
+    Code(
+        "AP0809",
+        "the image lacks vLLM",
+        "`engine.backend: vllm` starts vLLM's own command inside the container, and the images of `deploy/` hold only "
+        "the appliance.",
+        "Build an image on top of one of them with vLLM (and Ray, for several machines), and name it with `--image`.",
+    ),
+    Code(
+        "AP0810",
+        "a key file that the unit's user cannot read",
+        "The unit runs as a user that exists only while it runs. systemd reads the key as root and puts it into a "
+        "folder whose name it tells in `CREDENTIALS_DIRECTORY`.",
+        "Let the profile look there first.",
+        '```yaml\nsecurity:\n  api_keys:\n    - file: "${CREDENTIALS_DIRECTORY:-/etc/appliance/keys}/main"\n```',
+    ),
+)
+
+CODES = {page.code: page for page in _PAGES}

@@ -1,0 +1,142 @@
+"""`render kubernetes`: the objects that run one profile in a cluster."""
+
+from typing import Any
+
+from appliance.diagnostics import Diagnostic, Severity
+
+from . import container
+from .base import Options, Rendered, Subject
+from .kube_pod import Pod, pod_template
+from .kube_secrets import KeySecret, key_secret
+from .names import dns_label, is_namespace
+from .sizing import sizing
+from .yaml_text import yaml_text
+
+
+class Kubernetes:
+    def render(self, subject: Subject, options: Options) -> Rendered:
+        if options.namespace is not None and not is_namespace(options.namespace):
+            fact = f"--namespace {options.namespace!r} is not a DNS label"
+            subject.refuse("AP0806", "", fact, "write lower-case letters, digits and dashes, 63 at most")
+        name = dns_label(subject.profile.name)
+        sizes, secret = sizing(subject), key_secret(subject, name)
+        pod = Pod(name, container.image(subject, options), sizes, secret, container.local_model(subject), subject)
+        objects = [
+            _config_map(pod),
+            _workload(pod, options.replicas),
+            _service(name),
+            _disruption_budget(name),
+            *([_service_monitor(subject, name, secret)] if options.monitor else []),
+        ]
+        for each in objects:
+            each["metadata"] = _metadata(name, options.namespace)
+        return Rendered(yaml_text(_header(pod), objects), (*container.remarks(subject), *_remarks(pod)))
+
+
+def _metadata(name: str, namespace: str | None) -> dict[str, Any]:
+    return {"name": name, **({"namespace": namespace} if namespace else {}), "labels": labels(name)}
+
+
+def labels(name: str) -> dict[str, str]:
+    return {"app.kubernetes.io/name": "appliance", "app.kubernetes.io/instance": name}
+
+
+def _config_map(pod: Pod) -> dict[str, Any]:
+    data = {container.PROFILE: pod.subject.text}
+    if template := container.chat_template(pod.subject):
+        data[pod.template_key] = (pod.subject.folder / template).read_text(encoding="utf-8")
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {}, "data": data}
+
+
+def _workload(pod: Pod, replicas: int) -> dict[str, Any]:
+    nodes = pod.subject.profile.parallelism.nodes
+    if nodes > 1:
+        group = {
+            "size": nodes,
+            "restartPolicy": "RecreateGroupOnPodRestart",
+            "leaderTemplate": pod_template(pod, labels(pod.name), "leader"),
+            "workerTemplate": pod_template(pod, {"app.kubernetes.io/name": "appliance-worker"}, "worker"),
+        }
+        spec: dict[str, Any] = {"replicas": replicas, "startupPolicy": "LeaderCreated", "leaderWorkerTemplate": group}
+        return {
+            "apiVersion": "leaderworkerset.x-k8s.io/v1",
+            "kind": "LeaderWorkerSet",
+            "metadata": {},
+            "spec": spec,
+        }
+    # devices are rarely spare, so a copy on them goes before the next one comes
+    surge, missing = (0, 1) if pod.sizes.devices else (1, 0)
+    spec = {
+        "replicas": replicas,
+        "progressDeadlineSeconds": pod.sizes.boot_seconds + 120,
+        "strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": surge, "maxUnavailable": missing}},
+        "selector": {"matchLabels": labels(pod.name)},
+        "template": pod_template(pod, labels(pod.name), "alone"),
+    }
+    return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {}, "spec": spec}
+
+
+def _service(name: str) -> dict[str, Any]:
+    port = {"name": "http", "port": container.PORT, "targetPort": "http", "protocol": "TCP"}
+    spec = {"type": "ClusterIP", "selector": labels(name), "ports": [port]}
+    return {"apiVersion": "v1", "kind": "Service", "metadata": {}, "spec": spec}
+
+
+def _disruption_budget(name: str) -> dict[str, Any]:
+    spec = {"maxUnavailable": 1, "selector": {"matchLabels": labels(name)}}
+    return {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {}, "spec": spec}
+
+
+def _service_monitor(subject: Subject, name: str, secret: KeySecret) -> dict[str, Any]:
+    if subject.plan.value("endpoints.metrics") == "off":
+        subject.refuse("AP0806", "endpoints.metrics", "--monitor wants metrics, and they are off", "switch them on")
+    endpoint: dict[str, Any] = {"port": "http", "path": "/metrics", "interval": "15s"}
+    if secret.entries and not subject.profile.security.metrics_open:
+        reference = {"name": secret.name, "key": secret.entries[0]}
+        endpoint["authorization"] = {"type": "Bearer", "credentials": reference}
+    spec = {"selector": {"matchLabels": labels(name)}, "endpoints": [endpoint]}
+    return {"apiVersion": "monitoring.coreos.com/v1", "kind": "ServiceMonitor", "metadata": {}, "spec": spec}
+
+
+def _header(pod: Pod) -> list[str]:
+    sizes = pod.sizes
+    lines = [
+        f"Written by `{pod.subject.command}`; edit the profile, not this file.",
+        "An edit of the profile alone changes only the ConfigMap, which the running appliance follows by itself.",
+        f"Startup budget: {sizes.boot_seconds} s = {sizes.boot_reason}.",
+    ]
+    for what in _provided(pod):
+        lines.append(f"To be provided: {what}.")
+    return lines
+
+
+def _provided(pod: Pod) -> list[str]:
+    found = []
+    if pod.secret.entries:
+        found.append(f"Secret {pod.secret.name} with the entries {', '.join(pod.secret.entries)}")
+    needed, optional = container.references(pod.subject)
+    if needed or optional:
+        found.append(f"ConfigMap {pod.environment} with {', '.join([*needed, *optional])}")
+    if pod.model:
+        found.append(f"PersistentVolumeClaim {pod.claim}, which holds what belongs in {pod.model}")
+    return found
+
+
+def _remarks(pod: Pod) -> list[Diagnostic]:
+    subject, found = pod.subject, []
+    if pod.name != subject.profile.name:
+        fact = f'"{subject.profile.name}" is no DNS label that begins with a letter; the objects are called {pod.name}'
+        found.append(subject.remark("AP0803", Severity.NOTE, "name", fact, "rename the profile to have one name"))
+    if pod.model:
+        fact = f"the model lies in {pod.model}, which no pod has by itself"
+        fix = f"provide a PersistentVolumeClaim {pod.claim} with the files, or use a hf: or pypi: source"
+        found.append(subject.remark("AP0802", Severity.WARNING, "model.source", fact, fix))
+    if pod.secret.entries:
+        fact = f"the keys are read from the Secret {pod.secret.name}: {', '.join(pod.secret.entries)}"
+        fix = f"create it: kubectl create secret generic {pod.secret.name} --from-file or --from-literal"
+        found.append(subject.remark("AP0808", Severity.NOTE, "security.api_keys", fact, fix))
+    else:
+        fact = f"the pods listen on 0.0.0.0:{container.PORT} without a key: everything in the cluster can call them"
+        fix = "set security.api_keys: [{env: NAME}]"
+        found.append(subject.remark("AP0801", Severity.WARNING, "security.api_keys", fact, fix))
+    return found
