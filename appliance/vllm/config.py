@@ -1,6 +1,5 @@
 """What one `vllm serve` is started with. Built by the planner; no profile behind this line, and no secret in it."""
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
@@ -42,6 +41,5 @@ class VllmConfig:
     def argv(self) -> list[str]:
         return [*self.command, "serve", *self.arguments, "--uds", self.socket]
 
-    def child_environment(self, inherited: Mapping[str, str] | None = None) -> dict[str, str]:
-        given = dict(os.environ if inherited is None else inherited)
-        return {name: value for name, value in given.items() if name not in self.withheld} | self.environment
+    def child_environment(self, inherited: Mapping[str, str]) -> dict[str, str]:
+        return {name: value for name, value in inherited.items() if name not in self.withheld} | self.environment

@@ -1,0 +1,172 @@
+"""A `vllm` that needs no model: `python fake_vllm.py serve MODEL ... --uds PATH`. FAKE_VLLM names its mode.
+
+works | error | hang | refuses (answers, and not with tokens) | dies:N (after N requests) | deaf (ignores SIGTERM)
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+CONTEXT = 64
+
+
+class State:
+    def __init__(self, names: list[str], mode: str) -> None:
+        self.names, self.mode = names, mode
+        self.seen: list[dict[str, Any]] = []
+        self.aborted = 0
+        self.adapters: dict[str, str] = {}
+
+
+def content_of(body: dict[str, Any]) -> str:
+    if "messages" in body:
+        return " ".join(str(message["content"]) for message in body["messages"])
+    return str(body.get("prompt", ""))
+
+
+def make_app(state: State) -> Starlette:
+    async def note(request: Request) -> dict[str, Any]:
+        body = await request.json() if request.method == "POST" else {}
+        state.seen.append({"path": request.url.path, "body": body, "headers": dict(request.headers)})
+        if state.mode.startswith("dies:") and len(state.seen) > int(state.mode.removeprefix("dies:")):
+            os.kill(os.getpid(), signal.SIGKILL)
+        return body
+
+    async def answer(request: Request) -> Response:
+        body = await note(request)
+        if state.mode == "refuses":
+            return JSONResponse({"error": {"message": "the fake refuses", "code": 400}}, 400)
+        chat = "messages" in body
+        if body.get("stream"):
+            return StreamingResponse(stream(body, chat), media_type="text/event-stream", headers={"X-Own": "fake"})
+        if content_of(body).startswith("wait"):
+            deadline = time.monotonic() + float(content_of(body).split()[1])
+            while time.monotonic() < deadline:
+                if await request.is_disconnected():
+                    state.aborted += 1
+                    return Response(status_code=499)
+                await asyncio.sleep(0.02)
+        text: dict[str, Any] = {"message": {"role": "assistant", "content": "yes"}} if chat else {"text": "yes"}
+        usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
+        choice = {"index": 0, "finish_reason": "length", **text}
+        return JSONResponse({"id": "x", "model": body.get("model"), "choices": [choice], "usage": usage})
+
+    async def stream(body: dict[str, Any], chat: bool) -> Any:
+        words = content_of(body)
+        count = int(words.split()[1]) if words.startswith("count") else 3
+        try:
+            for number in range(count):
+                delta = {"delta": {"content": f"{number} "}} if chat else {"text": f"{number} "}
+                yield f"data: {json.dumps({'choices': [{'index': 0, **delta}]})}\n\n"
+                await asyncio.sleep(0.02)
+                if words.startswith("die"):
+                    os.kill(os.getpid(), signal.SIGKILL)
+            yield "data: [DONE]\n\n"
+        except asyncio.CancelledError:
+            state.aborted += 1
+            raise
+
+    async def decide(request: Request) -> Response:
+        await note(request)
+        return JSONResponse({"object": "structured_decision", "answers": {"ready": {"noul": 0.5}}})
+
+    async def tokenize(request: Request) -> Response:
+        words = content_of(await note(request)).split()
+        return JSONResponse({"count": len(words), "max_model_len": CONTEXT, "tokens": list(range(len(words)))})
+
+    async def models(request: Request) -> Response:
+        cards = [{"id": name, "object": "model", "max_model_len": CONTEXT, "parent": None} for name in state.names]
+        cards += [{"id": name, "object": "model", "parent": state.names[0]} for name in state.adapters]
+        return JSONResponse({"object": "list", "data": cards})
+
+    async def metrics(request: Request) -> Response:
+        labels = f'engine="0",model_name="{state.names[0]}"'
+        return PlainTextResponse(
+            "# HELP vllm:num_requests_running Running.\n# TYPE vllm:num_requests_running gauge\n"
+            f"vllm:num_requests_running{{{labels}}} 1.0\n"
+            "# HELP vllm:generation_tokens_total Tokens.\n# TYPE vllm:generation_tokens_total counter\n"
+            f"vllm:generation_tokens_total{{{labels}}} 7.0\n"
+            "# HELP python_info Python.\n# TYPE python_info gauge\npython_info 1.0\n"
+        )
+
+    async def load(request: Request) -> Response:
+        body = await note(request)
+        if not Path(body["lora_path"]).exists():
+            return JSONResponse({"error": {"message": f"no adapter at {body['lora_path']}", "code": 404}}, 404)
+        state.adapters[body["lora_name"]] = body["lora_path"]
+        return PlainTextResponse("Success")
+
+    async def unload(request: Request) -> Response:
+        state.adapters.pop((await note(request))["lora_name"], None)
+        return PlainTextResponse("Success")
+
+    async def fake(request: Request) -> Response:
+        return JSONResponse({"seen": state.seen, "aborted": state.aborted, "adapters": state.adapters})
+
+    async def fine(request: Request) -> Response:
+        return Response()
+
+    async def version(request: Request) -> Response:
+        return JSONResponse({"version": "0.32.0"})
+
+    posts = {"/tokenize": tokenize, "/detokenize": answer, "/v1/systemone": decide, "/invocations": answer}
+    posts |= {
+        f"/v1/{name}": answer for name in ("completions", "chat/completions", "responses", "messages", "embeddings")
+    }
+    posts |= {"/v1/load_lora_adapter": load, "/v1/unload_lora_adapter": unload, "/sleep": fine}
+    gets = {"/health": fine, "/v1/models": models, "/metrics": metrics, "/version": version, "/fake": fake}
+    return Starlette(
+        routes=[
+            *(Route(path, handler, methods=["POST"]) for path, handler in posts.items()),
+            *(Route(path, handler, methods=["GET"]) for path, handler in gets.items()),
+        ]
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("serve")
+    parser.add_argument("model")
+    parser.add_argument("--uds")
+    parser.add_argument("--served-model-name", nargs="+")
+    known, _ = parser.parse_known_args()
+    mode = os.environ.get("FAKE_VLLM", "works")
+    folder = Path(known.uds).parent
+    core = [sys.executable, "-S", "-c", "import time; time.sleep(600)"]
+    child = subprocess.Popen(core, start_new_session=True)
+    own = {name: value for name, value in os.environ.items() if name.startswith(("VLLM_", "FAKE_", "CUDA_"))}
+    told = {"pid": os.getpid(), "core": child.pid, "argv": sys.argv[1:], "environment": own}
+    part = folder / f"{Path(known.uds).name}.part"
+    part.write_text(json.dumps(told))
+    part.replace(folder / f"{Path(known.uds).name}.told")
+    print("(EngineCore pid=7) INFO 11-30 17:44:58 [fake.py:1] booting", flush=True)
+    if mode == "error":
+        print("(EngineCore pid=7) ERROR 11-30 17:44:58 [core.py:9] ValueError: no room for the KV cache", flush=True)
+        print("(APIServer pid=6) RuntimeError: Engine core initialization failed. See root cause above.", flush=True)
+        sys.exit(1)
+    if mode == "hang":
+        time.sleep(600)
+    config = uvicorn.Config(make_app(State(known.served_model_name, mode)), uds=known.uds, log_level="warning")
+    server = uvicorn.Server(config)
+    if mode == "deaf":
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        asyncio.run(server._serve())
+    else:
+        server.run()
+
+
+if __name__ == "__main__":
+    main()
