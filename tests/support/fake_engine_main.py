@@ -48,6 +48,8 @@ def build(config: EngineConfig, end_stage: Callable[[str], None]) -> tuple[FakeR
     if os.environ.get("FAKE_BUILD") == "checkpoint":
         raise CheckpointError(config.model_path, "the file ends after 12 of 400 bytes", "fetch it again")
     runner = SlowRunner.of(config)
+    # The limits change while the process runs, which nobody tells a runner.
+    runner.max_batch_tokens = runner.max_sequences = sys.maxsize
     end_stage("load weights")
     return runner, MODEL, "fake-weights"
 
