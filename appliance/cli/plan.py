@@ -22,15 +22,26 @@ def plan(
         str, typer.Option(help="auto = this machine, a name (h100x8, cpu-16c-64g ...), or a saved snapshot's file.")
     ] = "auto",
     against: Annotated[
-        Path | None, typer.Option(help="Show what changes from the plan of this profile.", show_default=False)
+        Path | None,
+        typer.Option(
+            metavar="FILE|running",
+            help="Show what changes from the plan of this profile, or from what runs: live or not, and why.",
+            show_default=False,
+        ),
     ] = None,
     format: Annotated[Format, typer.Option(help="For people, or for machines.")] = Format.TEXT,
     all: Annotated[bool, typer.Option("--all", help="Also list fields that stand at their defaults.")] = False,
     save_hardware: Annotated[
         Path | None, typer.Option(help="Write the hardware snapshot to this file.", show_default=False)
     ] = None,
+    state_dir: Annotated[
+        Path | None, typer.Option(help="With --against running: its state folder.", show_default=False)
+    ] = None,
 ) -> None:
     """Resolve every field of a profile on a machine, with reasons, without starting anything."""
+    if against == Path("running"):
+        against_running(file, hardware, state_dir, format)
+        return
     from appliance.plan import diff_plans
 
     machine, forecast = find_hardware(hardware)
@@ -55,6 +66,15 @@ def plan(
         print_plan(made, console, all)
     else:
         print_changes(diff_plans(before, made), str(against), console)
+
+
+def against_running(file: Path, hardware: str, state_dir: Path | None, format: Format) -> None:
+    if hardware != "auto":
+        typer.echo("error: --against running plans for the machine it runs on; leave --hardware out", err=True)
+        raise typer.Exit(2)
+    from .plan_running import plan_running
+
+    plan_running(file, state_dir, format is Format.JSON)
 
 
 def save(machine: "HardwareSnapshot", file: Path) -> None:

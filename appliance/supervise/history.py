@@ -86,6 +86,7 @@ class History:
         error: str | None = None,
         plan: str = "",
         changes: tuple[str, ...] = (),
+        action: str = "",
     ) -> None:
         """KeyError for a number that history does not hold. One that an earlier process began gets no `seconds`."""
         found, seconds = self.get(revision), None
@@ -103,6 +104,7 @@ class History:
                 error=error,
                 plan=plan,
                 changes=changes,
+                action=action,
                 seconds=seconds,
             )
         )

@@ -7,7 +7,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from appliance.diagnostics import Position
+from appliance.supervise.admin_protocol import Text
 from appliance.supervise.errors import cannot_run
+from appliance.supervise.folder import StateFolder
 from appliance.supervise.history import FILE, History
 
 
@@ -33,3 +35,17 @@ def read_history(folder: Path) -> Iterator[History]:
             yield history
         finally:
             history.close()
+
+
+def profile_of(folder: Path) -> Text:
+    """The file that the last `appliance up` was given. ApplianceError AP0906 when it is not known or not readable."""
+    name = StateFolder(folder, Position(str(folder))).read().get("profile")
+    fix = "name two revisions, as in: appliance diff 3 5"
+    if not isinstance(name, str):
+        raise cannot_run(
+            Position(str(folder)), "AP0906", "it is not known which file the appliance was started with", fix
+        )
+    try:
+        return Text(name=name, text=Path(name).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise cannot_run(Position(name), "AP0906", f"the profile cannot be read: {error}", fix) from error

@@ -53,6 +53,8 @@ class Revision(msgspec.Struct, frozen=True, kw_only=True):
     """Of the plan, field by field."""
     commit: Commit | None = None
     phases: tuple[Phase, ...] = ()
+    action: str = ""
+    """How it was taken up: live, reconfigure, surge, drain ..."""
     outcome: Ending | None = None
     """None while it is being tried."""
     generation: int | None = None
