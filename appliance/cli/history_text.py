@@ -98,7 +98,7 @@ def _facts(revision: Revision) -> Table:
         "note": revision.note,
         "commit": f"{commit.id[:12]} {commit.subject}, {commit.author}" if commit else "",
         "after": base,
-        "took": revision.action,
+        "how": revision.action,
         "generation": str(revision.generation) if revision.generation is not None else "",
         "plan": revision.plan,
     }
