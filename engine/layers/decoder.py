@@ -7,6 +7,7 @@ import torch
 from appliance.engine.checkpoint.config import ModelConfig
 
 from .embedding import Embedding, Head
+from .ops import choose_ops
 from .parameters import Parameters
 
 
@@ -15,7 +16,8 @@ class Decoder:
 
     def __init__(self, config: ModelConfig, dtype: torch.dtype) -> None:
         self.config = config
-        self.parameters = Parameters(dtype)
+        self.ops = choose_ops(dtype, config.head_dim, config.hidden_size, config.intermediate_size)
+        self.parameters = Parameters(dtype, ops=self.ops)
         self.body = self.parameters.under("model")
         self.embedding = Embedding(self.body.under("embed_tokens"), config.vocab_size, config.hidden_size)
         head = self.parameters.under("lm_head")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import torch
+
+from .ops import EagerOps, Ops
 
 NAMED_AT_MOST = 4
 
@@ -27,9 +29,11 @@ class Parameters:
     prefix: str = ""
     slots: dict[str, Slot] = field(default_factory=dict)
     waiting: list[Callable[[], None]] = field(default_factory=list)
+    ops: Ops = field(default_factory=EagerOps)
+    """How the layers under here compute between their products."""
 
     def under(self, name: str) -> Parameters:
-        return Parameters(self.dtype, f"{self.prefix}{name}.", self.slots, self.waiting)
+        return replace(self, prefix=f"{self.prefix}{name}.")
 
     def when_filled(self, action: Callable[[], None]) -> None:
         """Called once, after `fill`; it may replace tensors by other layouts of them."""

@@ -29,8 +29,10 @@ class PreNormBlock:
         self, hidden: torch.Tensor, rotation: Rotation, context: AttentionContext, rows: torch.Tensor | None = None
     ) -> torch.Tensor:
         attended = self.attention(self.attention_norm(hidden), rotation, context, rows)
-        hidden = (hidden if rows is None else hidden[rows]).add_(attended)
-        return hidden.add_(self.mlp(self.mlp_norm(hidden)))
+        if rows is not None:
+            hidden = hidden[rows]
+        normed = self.mlp_norm.after_adding(hidden, attended)
+        return hidden.add_(self.mlp(normed))
 
 
 class PreNormDecoder(Decoder):
@@ -38,7 +40,7 @@ class PreNormDecoder(Decoder):
 
     def __init__(self, config: ModelConfig, dtype: torch.dtype) -> None:
         super().__init__(config, dtype)
-        self.rotary = Rotary(config.rope, config.head_dim, dtype)
+        self.rotary = Rotary(config.rope, config.head_dim, self.parameters.ops.rotation_dtype(dtype))
         self.blocks = []
         for layer in range(config.num_layers):
             parameters = self.body.under(f"layers.{layer}")

@@ -13,7 +13,7 @@ Rotation = tuple[torch.Tensor, torch.Tensor]
 
 
 class Rotary:
-    """Table of cos and sin, computed in float32, kept in the model's dtype, doubled when a position lies beyond."""
+    """Table of cos and sin, computed in float32, kept in `dtype`, doubled when a position lies beyond."""
 
     def __init__(self, config: RopeConfig, head_dim: int, dtype: torch.dtype) -> None:
         self.config = config

@@ -1,15 +1,15 @@
 """Grouped-query self-attention of one layer: projections, head norms and rotation around the cache's `attend`."""
 
-from collections.abc import Callable
-
 import torch
 
 from appliance.engine.checkpoint.config import ModelConfig
 
 from .attention import AttentionContext
+from .heads import HeadLayout
 from .linear import Linear
+from .norm import HeadNorm
 from .parameters import Parameters
-from .rotary import Rotation, rotate
+from .rotary import Rotation
 
 
 def sliding_window(config: ModelConfig, layer: int) -> int | None:
@@ -28,19 +28,15 @@ class SelfAttention:
         *,
         qkv_bias: bool = False,
         output_bias: bool = False,
-        norm: Callable[[torch.Tensor], torch.Tensor] | None = None,
+        norm: HeadNorm | None = None,
         window: int | None = None,
     ) -> None:
-        """`norm` acts on queries and keys together, [T, heads + kv_heads, head_dim], before the rotation."""
         self.layer = layer
-        self.heads = config.num_heads
-        self.rotated = config.num_heads + config.num_kv_heads
-        self.head_dim = config.head_dim
-        self.norm = norm
+        self.layout = HeadLayout(config.num_heads, config.num_kv_heads, config.head_dim, norm)
         self.scale = config.attention_scale
         self.softcap = config.attention_softcap
         self.window = window
-        width, kv_width = self.heads * self.head_dim, config.num_kv_heads * self.head_dim
+        width, kv_width = config.num_heads * config.head_dim, config.num_kv_heads * config.head_dim
         parts = {"q_proj": width, "k_proj": kv_width, "v_proj": kv_width}
         self.qkv = Linear(parameters, config.hidden_size, parts, qkv_bias)
         self.output = Linear(parameters, width, {"o_proj": config.hidden_size}, output_bias)
@@ -49,20 +45,14 @@ class SelfAttention:
         self, hidden: torch.Tensor, rotation: Rotation, context: AttentionContext, rows: torch.Tensor | None = None
     ) -> torch.Tensor:
         """`rows`: int64 [R], the tokens whose output is wanted; the keys and values of all are stored."""
-        tokens = hidden.shape[0]
-        qkv = self.qkv(hidden).view(tokens, -1, self.head_dim)
-        queries_and_keys = qkv[:, : self.rotated]
-        if self.norm is not None:
-            queries_and_keys = self.norm(queries_and_keys)
-        turned = rotate(queries_and_keys, rotation)
         mixed = context.attend(
             self.layer,
-            turned[:, : self.heads],
-            turned[:, self.heads :],
-            qkv[:, self.rotated :],
+            self.qkv(hidden),
+            self.layout,
+            rotation,
             scale=self.scale,
             window=self.window,
             softcap=self.softcap,
+            rows=rows,
         )
-        mixed = mixed.flatten(1)
-        return self.output(mixed if rows is None else mixed[rows])
+        return self.output(mixed)

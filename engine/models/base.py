@@ -7,12 +7,14 @@ import torch
 
 from appliance.engine.checkpoint.config import ModelConfig
 from appliance.engine.layers.attention import AttentionContext
+from appliance.engine.layers.ops import Ops
 
 
 class Model(Protocol):
     """Constructed as `cls(config, dtype)` with empty weights; `load` fills them exactly once."""
 
     config: ModelConfig
+    ops: Ops
 
     def load(self, weights: Iterable[tuple[str, torch.Tensor]]) -> None:
         """(Hugging Face tensor name, tensor) pairs in any order; ValueError names missing and unknown tensors."""

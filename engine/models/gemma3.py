@@ -9,7 +9,7 @@ from appliance.engine.checkpoint.config import ModelConfig
 from appliance.engine.layers.attention import AttentionContext
 from appliance.engine.layers.decoder import Decoder
 from appliance.engine.layers.mlp import GatedMLP
-from appliance.engine.layers.norm import HeadNorm, OffsetRMSNorm
+from appliance.engine.layers.norm import HeadNorm, RMSNorm
 from appliance.engine.layers.parameters import Parameters
 from appliance.engine.layers.rotary import Rotary, Rotation
 from appliance.engine.layers.self_attention import SelfAttention, sliding_window
@@ -19,8 +19,8 @@ class Block:
     """hidden += norm(attention(norm(hidden))); hidden += norm(mlp(norm(hidden))). May change `hidden` in place."""
 
     def __init__(self, config: ModelConfig, layer: int, parameters: Parameters) -> None:
-        def norm(name: str) -> OffsetRMSNorm:
-            return OffsetRMSNorm(parameters.under(name), config.hidden_size, config.rms_norm_eps)
+        def norm(name: str) -> RMSNorm:
+            return RMSNorm(parameters.under(name), config.hidden_size, config.rms_norm_eps, offset=True)
 
         self.window = sliding_window(config, layer)
         attention = parameters.under("self_attn")
@@ -46,8 +46,10 @@ class Block:
         self, hidden: torch.Tensor, rotation: Rotation, context: AttentionContext, rows: torch.Tensor | None = None
     ) -> torch.Tensor:
         attended = self.attention(self.before_attention(hidden), rotation, context, rows)
-        hidden = (hidden if rows is None else hidden[rows]).add_(self.after_attention(attended))
-        return hidden.add_(self.after_mlp(self.mlp(self.before_mlp(hidden))))
+        if rows is not None:
+            hidden = hidden[rows]
+        normed = self.before_mlp.after_adding(hidden, self.after_attention(attended))
+        return hidden.add_(self.after_mlp(self.mlp(normed)))
 
 
 class Gemma3(Decoder):
@@ -55,10 +57,11 @@ class Gemma3(Decoder):
         super().__init__(config, dtype)
         # The published models round this factor to the dtype of the embeddings.
         self.embedding_scale = torch.tensor(config.embedding_scale, dtype=dtype)
-        self.full_rotary = Rotary(config.rope, config.head_dim, dtype)
-        self.local_rotary = Rotary(config.local_rope or config.rope, config.head_dim, dtype)
+        turning = self.parameters.ops.rotation_dtype(dtype)
+        self.full_rotary = Rotary(config.rope, config.head_dim, turning)
+        self.local_rotary = Rotary(config.local_rope or config.rope, config.head_dim, turning)
         self.blocks = [Block(config, layer, self.body.under(f"layers.{layer}")) for layer in range(config.num_layers)]
-        self.norm = OffsetRMSNorm(self.body.under("norm"), config.hidden_size, config.rms_norm_eps)
+        self.norm = RMSNorm(self.body.under("norm"), config.hidden_size, config.rms_norm_eps, offset=True)
 
     def forward(
         self,

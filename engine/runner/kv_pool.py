@@ -43,5 +43,10 @@ class KVPool:
         return key.transpose(1, 2), value.transpose(1, 2)
 
     @property
+    def token_bytes(self) -> int:
+        """Of one slot: all KV heads, keys and values."""
+        return self.num_kv_heads * self.format.content_bytes(self.head_dim)
+
+    @property
     def nbytes(self) -> int:
         return sum(layer.nbytes for layer in self.layers)

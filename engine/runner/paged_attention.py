@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 import torch
 
+from appliance.engine.layers.heads import HeadLayout
+from appliance.engine.layers.rotary import Rotation
 from appliance.engine.runner.batch import Batch
 from appliance.engine.runner.dense_attention import Mask, dense_attention
 from appliance.engine.runner.kv_pool import KVPool
@@ -51,14 +53,16 @@ class PagedAttention:
     def attend(
         self,
         layer: int,
-        query: torch.Tensor,
-        key: torch.Tensor,
-        value: torch.Tensor,
+        qkv: torch.Tensor,
+        layout: HeadLayout,
+        rotation: Rotation,
         *,
         scale: float,
         window: int | None = None,
         softcap: float | None = None,
+        rows: torch.Tensor | None = None,
     ) -> torch.Tensor:
+        query, key, value = layout.split(qkv, rotation)
         self._pool.store(layer, self._batch.slot_mapping, key, value)
         if window not in self._plans:
             self._plans[window] = self._plan(window)
@@ -73,7 +77,7 @@ class PagedAttention:
         tokens = self._batch.query_starts[-1]
         if tokens < len(output):
             output[tokens:] = output[tokens - 1]
-        return output
+        return output.flatten(1) if rows is None else output[rows].flatten(1)
 
     def _attend(
         self, layer: int, group: _Group, query: torch.Tensor, scale: float, softcap: float | None

@@ -6,10 +6,10 @@ from appliance.engine.config import EngineConfig
 from appliance.engine.core.types import ScheduledRequest, StepOutput
 from appliance.engine.models.base import Model
 from appliance.engine.protocol import TokenLogprobs
+from appliance.engine.runner.attention import choose_attention
 from appliance.engine.runner.batch import Batch
 from appliance.engine.runner.build_batch import LEAST_ROWS, build_batch
 from appliance.engine.runner.kv_pool import KVPool
-from appliance.engine.runner.paged_attention import PagedAttention
 from appliance.engine.runner.slots import Slot
 from appliance.engine.sampling.logprobs import Wanted, token_logprobs, wanted_of
 from appliance.engine.sampling.sampler import sample
@@ -23,7 +23,6 @@ class PagedRunner:
         shape = model.config
         self._model = model
         self._dtype: torch.dtype = getattr(torch, config.dtype)
-        self._heads_per_key = shape.num_heads // shape.num_kv_heads
         self._slots: dict[int, Slot] = {}
         self._pool = KVPool(
             kv_format(config.kv_dtype),
@@ -33,6 +32,7 @@ class PagedRunner:
             shape.num_kv_heads,
             shape.head_dim,
         )
+        self._attention = choose_attention(self._pool, self._dtype, shape.num_heads, model.ops)
 
     @torch.inference_mode()
     def step(self, scheduled: list[ScheduledRequest]) -> list[StepOutput]:
@@ -40,7 +40,7 @@ class PagedRunner:
             if request.start is not None:
                 self._slots[request.slot] = Slot.fill(request.start)
         batch = build_batch(scheduled, self._slots, self._pool.block_tokens)
-        context = PagedAttention(self._pool, batch, self._dtype, self._heads_per_key)
+        context = self._attention(batch)
         wanted = len(batch.sample_rows)
         hidden = self._model.forward(batch.input_ids, batch.positions, context, _rows(batch))
         if not wanted:

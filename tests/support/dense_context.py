@@ -2,6 +2,9 @@
 
 import torch
 
+from appliance.engine.layers.heads import HeadLayout
+from appliance.engine.layers.rotary import Rotation
+
 
 class DenseContext:
     def __init__(self) -> None:
@@ -11,14 +14,16 @@ class DenseContext:
     def attend(
         self,
         layer: int,
-        query: torch.Tensor,
-        key: torch.Tensor,
-        value: torch.Tensor,
+        qkv: torch.Tensor,
+        layout: HeadLayout,
+        rotation: Rotation,
         *,
         scale: float,
         window: int | None = None,
         softcap: float | None = None,
+        rows: torch.Tensor | None = None,
     ) -> torch.Tensor:
+        query, key, value = layout.split(qkv, rotation)
         for store, new in ((self.keys, key), (self.values, value)):
             store[layer] = torch.cat((store[layer], new)) if layer in store else new.clone()
         groups = query.shape[1] // key.shape[1]
@@ -31,4 +36,5 @@ class DenseContext:
         distance = torch.arange(held - query.shape[0], held)[:, None] - torch.arange(held)
         seen = (distance >= 0) & (distance < (window or held))
         weights = scores.float().masked_fill(~seen, float("-inf")).softmax(-1).to(values.dtype)
-        return torch.einsum("hqk,khd->qhd", weights, values)
+        mixed = torch.einsum("hqk,khd->qhd", weights, values).flatten(1)
+        return mixed if rows is None else mixed[rows]

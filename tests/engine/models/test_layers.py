@@ -6,7 +6,7 @@ import torch
 from appliance.engine.checkpoint.config import RopeConfig
 from appliance.engine.layers import onednn
 from appliance.engine.layers.linear import Linear
-from appliance.engine.layers.norm import HeadNorm, OffsetRMSNorm
+from appliance.engine.layers.norm import HeadNorm, RMSNorm
 from appliance.engine.layers.parameters import Parameters
 from appliance.engine.layers.rotary import Rotary, rotate
 
@@ -66,7 +66,7 @@ def test_weights_are_refused_by_name() -> None:
 def test_gemma_norm_keeps_small_weights_in_float32() -> None:
     """1 + w in bfloat16 would lose w = 0.001."""
     parameters = Parameters(torch.bfloat16)
-    norm = OffsetRMSNorm(parameters, 64, 1e-6)
+    norm = RMSNorm(parameters, 64, 1e-6, offset=True)
     parameters.fill([("weight", torch.full((64,), 0.001).bfloat16())])
     hidden = torch.randn(5, 64).bfloat16()
     exact = hidden.double() * (hidden.double().square().mean(-1, keepdim=True) + 1e-6).rsqrt()

@@ -1,18 +1,28 @@
 """Paged attention against a dense float64 truth: mixed decodes and chunks, windows, soft caps, scattered blocks."""
 
 import math
+from functools import partial
 
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from appliance.engine.layers.heads import HeadLayout
+from appliance.engine.layers.ops import EagerOps
+from appliance.engine.layers.ops.compiled import compiled_ops
+from appliance.engine.runner.attention import choose_attention
 from appliance.engine.runner.batch import Batch
 from appliance.engine.runner.kv_pool import KVPool
-from appliance.engine.runner.paged_attention import PagedAttention
 from appliance.kernels.kv import kv_format
 
-BLOCK, HEADS, KV_HEADS, DIM = 4, 6, 2, 10
+BLOCK, HEADS, KV_HEADS, DIM = 4, 6, 2, 16
+
+LAYOUT = HeadLayout(HEADS, KV_HEADS, DIM)
+
+both = pytest.mark.parametrize(
+    "ops", [lambda _: EagerOps(), lambda dtype: compiled_ops(dtype, DIM, ())], ids=["eager", "compiled"]
+)
 
 
 def truth(query, keys, values, scale, window, softcap):
@@ -28,7 +38,7 @@ def truth(query, keys, values, scale, window, softcap):
     return torch.einsum("hqk,khd->qhd", scores.masked_fill(~visible, -torch.inf).softmax(-1), values)
 
 
-def run(shares, window, softcap, dtype=torch.float32, kv_dtype="float32", seed=0):
+def run(ops, shares, window, softcap, dtype=torch.float32, kv_dtype="float32", seed=0):
     """shares: (computed, new) per sequence, decodes first. Returns (paged, truth) outputs of the last step."""
     generator = torch.Generator().manual_seed(seed)
     blocks_needed = [-(-(computed + new) // BLOCK) for computed, new in shares]
@@ -61,9 +71,14 @@ def run(shares, window, softcap, dtype=torch.float32, kv_dtype="float32", seed=0
     key = torch.cat([kv[c:, 0] for (c, _), kv in zip(shares, full, strict=True)])
     value = torch.cat([kv[c:, 1] for (c, _), kv in zip(shares, full, strict=True)])
     scale = 0.37
-    paged = PagedAttention(pool, batch, dtype, HEADS // KV_HEADS).attend(
-        0, query, key, value, scale=scale, window=window, softcap=softcap
-    )
+    unturned = torch.ones(starts[-1], 1, DIM), torch.zeros(starts[-1], 1, DIM)
+    qkv = torch.cat((query, key, value), 1).flatten(1)
+    context = choose_attention(pool, dtype, HEADS, ops(dtype))(batch)
+    attend = partial(context.attend, 0, qkv, LAYOUT, unturned, scale=scale, window=window, softcap=softcap)
+    paged = attend()
+    some = torch.arange(0, starts[-1], 3)
+    assert torch.equal(attend(rows=some), paged[some])
+    paged = paged.view_as(query)
     expected = [
         truth(query[starts[i] : starts[i + 1]].double(), kv[:, 0].double(), kv[:, 1].double(), scale, window, softcap)
         for i, kv in enumerate(full)
@@ -75,6 +90,7 @@ share = st.tuples(st.integers(0, 23), st.integers(2, 9))
 decode = st.tuples(st.integers(0, 61), st.just(1))
 
 
+@both
 @given(
     decodes=st.lists(decode, max_size=5),
     chunks=st.lists(share, max_size=3),
@@ -82,18 +98,19 @@ decode = st.tuples(st.integers(0, 61), st.just(1))
     softcap=st.sampled_from([None, 2.5]),
     seed=st.integers(0, 1000),
 )
-def test_equals_dense_attention(decodes, chunks, window, softcap, seed):
+def test_equals_dense_attention(ops, decodes, chunks, window, softcap, seed):
     if not decodes + chunks:
         return
-    paged, expected = run(decodes + chunks, window, softcap, seed=seed)
+    paged, expected = run(ops, decodes + chunks, window, softcap, seed=seed)
     assert torch.allclose(paged, expected, atol=2e-5), (paged - expected).abs().max()
 
 
 @pytest.mark.parametrize("window", [None, 50, 200])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
-def test_long_chunks_are_tiled(dtype, window):
+@both
+def test_long_chunks_are_tiled(ops, dtype, window):
     kv_dtype = str(dtype).removeprefix("torch.")
-    paged, expected = run([(300, 1), (0, 300), (37, 290), (500, 129)], window, None, dtype, kv_dtype)
+    paged, expected = run(ops, [(300, 1), (0, 300), (37, 290), (500, 129)], window, None, dtype, kv_dtype)
     assert (paged - expected).abs().max() < (2e-5 if dtype == torch.float32 else 0.03)
 
 
@@ -104,12 +121,14 @@ def test_long_chunks_are_tiled(dtype, window):
     (torch.float32, "float16", 0.004),
     (torch.bfloat16, "float32", 0.03),
 ])  # fmt: skip
-def test_low_precision_stays_within_its_rounding(dtype, kv_dtype, bound):
-    paged, expected = run([(40, 1), (3, 1), (7, 5), (0, 6)], None, None, dtype, kv_dtype)
+@both
+def test_low_precision_stays_within_its_rounding(ops, dtype, kv_dtype, bound):
+    paged, expected = run(ops, [(40, 1), (3, 1), (7, 5), (0, 6)], None, None, dtype, kv_dtype)
     assert (paged - expected).abs().max() < bound
 
 
-def test_a_lossy_cache_is_read_even_where_the_chunk_is_the_whole_context():
-    whole, _ = run([(0, 6)], None, None, torch.float32, "bfloat16")
-    exact, _ = run([(0, 6)], None, None, torch.float32, "float32")
+@both
+def test_a_lossy_cache_is_read_even_where_the_chunk_is_the_whole_context(ops):
+    whole, _ = run(ops, [(0, 6)], None, None, torch.float32, "bfloat16")
+    exact, _ = run(ops, [(0, 6)], None, None, torch.float32, "float32")
     assert not torch.equal(whole, exact)
