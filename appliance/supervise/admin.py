@@ -85,7 +85,7 @@ class AdminServer:
         self._calls.add(task)
         try:
             actor = _user(writer.get_extra_info("socket"))
-            with contextlib.suppress(ConnectionError, ValueError):
+            with contextlib.suppress(ConnectionError, ValueError, asyncio.CancelledError):
                 while line := await reader.readline():
                     _send(writer, await self._answer(line, actor, lambda phase: _tell(writer, phase)))
                     await writer.drain()

@@ -130,7 +130,7 @@ def test_history_of_a_newer_appliance_is_refused_and_left_alone(path: Path, hist
     with sqlite3.connect(path) as database:
         database.execute("PRAGMA user_version = 99")
     database.close()
-    with pytest.raises(ApplianceError, match="AP0901 .*schema 99"):
+    with pytest.raises(ApplianceError, match=r"AP0901 .*schema 99"):
         History(path)
     assert [part.name for part in path.parent.iterdir()] == ["history.db"]
 

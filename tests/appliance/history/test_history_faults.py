@@ -1,4 +1,4 @@
-"""kill -9, full disks, damaged and vanished files: history comes back with all that it confirmed, or says what it lost."""
+"""kill -9, full disks, damaged and vanished files: what was confirmed is there again, or it is said what was lost."""
 
 import random
 import signal
