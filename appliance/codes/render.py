@@ -70,10 +70,10 @@ _PAGES = (
     Code(
         "AP0810",
         "a key file that the unit's user cannot read",
-        "The unit runs as a user that exists only while it runs. systemd reads the key as root and puts it into a "
-        "folder whose name it tells in `CREDENTIALS_DIRECTORY`.",
-        "Let the profile look there first.",
-        '```yaml\nsecurity:\n  api_keys:\n    - file: "${CREDENTIALS_DIRECTORY:-/etc/appliance/keys}/main"\n```',
+        "The unit runs as a user that exists only while it runs. systemd reads the key as root and lays a copy for "
+        "that user into `/run/credentials/UNIT`.",
+        "Name the copy in the profile; the unit then takes it from a file of that name in `/etc/appliance/keys`.",
+        "```yaml\nsecurity:\n  api_keys:\n    - file: /run/credentials/triage.service/main\n```",
     ),
 )
 

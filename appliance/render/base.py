@@ -47,9 +47,14 @@ class Subject:
         return Path(self.document.file).absolute().parent
 
     def written(self, path: str) -> str:
-        """A string as the profile has it, references replaced: paths are not yet absolute. Empty where none stands."""
+        """A string as the profile has it, references replaced: paths are not yet absolute. Empty where none stands.
+
+        Those of keys are never replaced.
+        """
         node = self.document.node(path)
-        return interpolate(node.raw, self.environ) if isinstance(node, Scalar) else ""
+        if not isinstance(node, Scalar):
+            return ""
+        return node.raw if path.startswith("security.api_keys") else interpolate(node.raw, self.environ)
 
     def remark(self, code: str, severity: Severity, path: str, fact: str, fix: str) -> Diagnostic:
         return Diagnostic(code, severity, self.document.position(path), path, fact, fix)

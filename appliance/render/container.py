@@ -21,8 +21,6 @@ USER = 10001
 ENVIRONMENT = {"APPLIANCE_CACHE": CACHE, "HF_HOME": f"{CACHE}/huggingface", "HOME": CACHE, "TMPDIR": "/tmp"}
 TAKEN = {"/", "/bin", "/dev", "/etc", "/home", "/lib", "/opt", "/proc", "/root", "/run", "/sys", "/tmp", "/usr", "/var"}
 TAKEN |= {"/usr/local", "/usr/bin", "/usr/lib", "/run/secrets", "/var/lib", "/var/cache", CONFIG, STATE, CACHE}
-CREDENTIALS = "CREDENTIALS_DIRECTORY"
-"""The variable that systemd sets to the folder of a unit's credentials; elsewhere nothing does."""
 IMAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/:@-]*")
 
 
@@ -56,7 +54,7 @@ def references(subject: Subject) -> tuple[list[str], list[str]]:
     for found in REFERENCE.finditer(_without_comments(subject)):
         if found[0] != "$${" and (form := FORM.fullmatch(found[1] or "")):
             (optional if form[2] else needed)[form[1]] = None
-    keys = {CREDENTIALS, *key_variables(subject)}
+    keys = set(key_variables(subject))
     return [name for name in needed if name not in keys], [
         name for name in optional if name not in needed and name not in keys
     ]

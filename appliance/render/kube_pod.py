@@ -88,7 +88,8 @@ def _command(part: Part) -> dict[str, Any]:
     if part == "alone":
         return {"args": arguments()}
     if part == "worker":
-        return {"command": ["sh", "-c", f'exec ray start --block --address="$LWS_LEADER_ADDRESS:{RAY_PORT}"']}
+        join = f'exec ray start --block --address="$LWS_LEADER_ADDRESS:{RAY_PORT}"'
+        return {"command": ["sh", "-c", f"appliance pull {CONFIG}/{PROFILE} && {join}"]}
     start = f'ray start --head --port={RAY_PORT} && exec appliance "$@"'
     return {"command": ["sh", "-c", start, "sh"], "args": arguments()}
 

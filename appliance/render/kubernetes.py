@@ -18,6 +18,7 @@ class Kubernetes:
         if options.namespace is not None and not is_namespace(options.namespace):
             fact = f"--namespace {options.namespace!r} is not a DNS label"
             subject.refuse("AP0806", "", fact, "write lower-case letters, digits and dashes, 63 at most")
+        _refuse_without_ray(subject)
         name = dns_label(subject.profile.name)
         sizes, secret = sizing(subject), key_secret(subject, name)
         pod = Pod(name, container.image(subject, options), sizes, secret, container.local_model(subject), subject)
@@ -39,6 +40,14 @@ def _metadata(name: str, namespace: str | None) -> dict[str, Any]:
 
 def labels(name: str) -> dict[str, str]:
     return {"app.kubernetes.io/name": "appliance", "app.kubernetes.io/instance": name}
+
+
+def _refuse_without_ray(subject: Subject) -> None:
+    """vLLM's other road wants a rank and a leader's address on the command line of every machine."""
+    wanted = subject.profile.engine.vllm.options.get("distributed-executor-backend")
+    if subject.profile.parallelism.nodes > 1 and wanted != "ray":
+        fix = "write engine.vllm.options: {distributed-executor-backend: ray}"
+        subject.refuse("AP0806", "parallelism.nodes", "pods of several machines find each other through Ray", fix)
 
 
 def _config_map(pod: Pod) -> dict[str, Any]:

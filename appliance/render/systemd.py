@@ -4,12 +4,11 @@ import math
 from pathlib import Path
 
 from appliance.diagnostics import Diagnostic, Severity
-from appliance.profile.nodes import Scalar
 from appliance.profile.source import parse_source
 from appliance.profile.types import host_port
 
 from .base import Options, Rendered, Subject
-from .container import CREDENTIALS, KeyFile, references
+from .container import KeyFile, references
 from .names import data_key, dns_label
 from .sizing import LEAVING, fetches, sizing
 
@@ -81,7 +80,7 @@ class Systemd:
             f"Environment=HF_HOME=/var/cache/appliance/{name}/huggingface",
             f"Environment=HOME=/var/cache/appliance/{name}",
             f"EnvironmentFile=-{FOLDER}/{name}.env",
-            *(f"LoadCredential={_credential(key)}:{_escape(str(key.file))}" for key in keys),
+            *(f"LoadCredential={_credential(key)}:{_escape(_key_source(key, name))}" for key in keys),
             f"MemoryMax={sizes.memory}" if sizes.limited else "TasksMax=infinity",
             *_hardening(subject, bool(sizes.devices)),
         ]
@@ -130,11 +129,10 @@ def _credential(key: KeyFile) -> str:
 def _remarks(subject: Subject, keys: list[KeyFile]) -> list[Diagnostic]:
     found = []
     for key in keys:
-        if f"${{{CREDENTIALS}:-" not in _raw(subject, key.path):
-            fact = f"{key.file} is handed to the unit as the credential {_credential(key)}, whose folder varies"
-            fix = (
-                f'write file: "${{{CREDENTIALS}:-{key.file.parent}}}/{_credential(key)}", right with and without a unit'
-            )
+        place = _credentials(dns_label(subject.profile.name))
+        if key.file.parent != place:
+            fact = f"{key.file} is read by systemd and handed to the unit as {place / _credential(key)}"
+            fix = f"write file: {place / _credential(key)}, filled from {FOLDER}/keys"
             found.append(subject.remark("AP0810", Severity.WARNING, key.path, fact, fix))
     for path in ("model.source", "model.chat_template"):
         local = path != "model.source" or not fetches(subject)
@@ -152,9 +150,13 @@ def _remarks(subject: Subject, keys: list[KeyFile]) -> list[Diagnostic]:
     return found
 
 
-def _raw(subject: Subject, path: str) -> str:
-    node = subject.document.node(path)
-    return node.raw if isinstance(node, Scalar) else ""
+def _credentials(name: str) -> Path:
+    """Where systemd puts the credentials of a unit of the system."""
+    return Path(f"/run/credentials/{name}.service")
+
+
+def _key_source(key: KeyFile, name: str) -> str:
+    return f"{FOLDER}/keys/{_credential(key)}" if key.file.parent == _credentials(name) else str(key.file)
 
 
 def _escape(text: str) -> str:

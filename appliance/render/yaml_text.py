@@ -6,7 +6,7 @@ from typing import Any
 
 import yaml
 
-PLAIN = re.compile(r"[A-Za-z/][\x20-\x7e]*")
+PLAIN = re.compile(r"[A-Za-z/][\x20-\x7e]+")
 """Other strings may be numbers, dates or special values to a reader of YAML 1.2, although not to this writer's 1.1."""
 
 
