@@ -17,6 +17,20 @@ class SlotStart:
     sampling: SamplingParams
     fallback_seed: int
     """Seeds the sampler where the request gave no seed."""
+    adapter: int = 0
+    """Key of a loaded adapter; 0 = the base model."""
+
+
+@dataclass(frozen=True)
+class AdapterFacts:
+    """What the runner knows of an adapter it has loaded."""
+
+    fingerprint: bytes
+    """Equal for equal weights and settings only."""
+    rank: int
+    """The largest of its modules."""
+    nbytes: int
+    """Memory it takes."""
 
 
 @dataclass(frozen=True)
@@ -61,4 +75,12 @@ class Runner(Protocol):
 
     def free(self, slot: int) -> None:
         """The request left; its row may be filled again."""
+        ...
+
+    def load_adapter(self, key: int, folder: str) -> AdapterFacts:
+        """Makes it resident under a new `key`, for the next step; CheckpointError where it does not fit."""
+        ...
+
+    def unload_adapter(self, key: int) -> None:
+        """No slot uses it any more."""
         ...

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import torch
 
 from .ops import EagerOps, Ops
+
+if TYPE_CHECKING:
+    from .linear import Part
 
 NAMED_AT_MOST = 4
 
@@ -31,6 +35,8 @@ class Parameters:
     waiting: list[Callable[[], None]] = field(default_factory=list)
     ops: Ops = field(default_factory=EagerOps)
     """How the layers under here compute between their products."""
+    parts: dict[str, Part] = field(default_factory=dict)
+    """Every matrix product of the layers, by the module it is in the checkpoint: what adapters can change."""
 
     def under(self, name: str) -> Parameters:
         return replace(self, prefix=f"{self.prefix}{name}.")

@@ -8,6 +8,7 @@ import torch
 from appliance.engine.checkpoint.config import ModelConfig
 from appliance.engine.layers.attention import AttentionContext
 from appliance.engine.layers.ops import Ops
+from appliance.engine.layers.parameters import Parameters
 
 
 class Model(Protocol):
@@ -15,6 +16,7 @@ class Model(Protocol):
 
     config: ModelConfig
     ops: Ops
+    parameters: Parameters
 
     def load(self, weights: Iterable[tuple[str, torch.Tensor]]) -> None:
         """(Hugging Face tensor name, tensor) pairs in any order; ValueError names missing and unknown tensors."""

@@ -3,7 +3,8 @@
 import torch
 
 from appliance.engine.config import EngineConfig
-from appliance.engine.core.types import ScheduledRequest, StepOutput
+from appliance.engine.core.types import AdapterFacts, ScheduledRequest, StepOutput
+from appliance.engine.lora.resident import ResidentAdapters
 from appliance.engine.models.base import Model
 from appliance.engine.protocol import TokenLogprobs
 from appliance.engine.runner.attention import choose_attention
@@ -33,6 +34,7 @@ class PagedRunner:
             shape.head_dim,
         )
         self._attention = choose_attention(self._pool, self._dtype, shape.num_heads, model.ops)
+        self._adapters = ResidentAdapters(model.parameters.parts, shape.num_layers, self._dtype)
 
     @torch.inference_mode()
     def step(self, scheduled: list[ScheduledRequest]) -> list[StepOutput]:
@@ -41,14 +43,22 @@ class PagedRunner:
                 self._slots[request.slot] = Slot.fill(request.start)
         batch = build_batch(scheduled, self._slots, self._pool.block_tokens)
         context = self._attention(batch)
-        wanted = len(batch.sample_rows)
-        hidden = self._model.forward(batch.input_ids, batch.positions, context, _rows(batch))
+        wanted, rows = len(batch.sample_rows), _rows(batch)
+        keys = [self._slots[request.slot].adapter for request in scheduled]
+        self._adapters.rows.begin(keys, batch.query_starts, len(batch.input_ids), rows)
+        hidden = self._model.forward(batch.input_ids, batch.positions, context, rows)
         if not wanted:
             return [StepOutput(request.slot) for request in scheduled]
         return self._outputs(scheduled, batch, self._model.logits(hidden)[:wanted])
 
     def free(self, slot: int) -> None:
         self._slots.pop(slot, None)
+
+    def load_adapter(self, key: int, folder: str) -> AdapterFacts:
+        return self._adapters.load(key, folder)
+
+    def unload_adapter(self, key: int) -> None:
+        self._adapters.unload(key)
 
     def _outputs(self, scheduled: list[ScheduledRequest], batch: Batch, logits: torch.Tensor) -> list[StepOutput]:
         rows_of_share = _split_rows(batch)

@@ -14,6 +14,8 @@ class Slot:
     prompt_length: int
     sampling: SamplingParams
     seed: int
+    adapter: int = 0
+    """Key of the adapter that changes the model for this request; 0 = none."""
     prompt_set: list[int] = field(default_factory=list)
     """Distinct prompt tokens; kept only where a repetition penalty needs them."""
     output_counts: dict[int, int] = field(default_factory=dict)
@@ -23,7 +25,7 @@ class Slot:
     def fill(cls, start: SlotStart) -> "Slot":
         sampling = start.sampling
         seed = start.fallback_seed if sampling.seed is None else sampling.seed
-        slot = cls(list(start.token_ids), start.prompt_length, sampling, seed)
+        slot = cls(list(start.token_ids), start.prompt_length, sampling, seed, start.adapter)
         if sampling.repetition_penalty != 1.0:
             slot.prompt_set = list(set(start.token_ids[: start.prompt_length]))
         if slot.counts_output:

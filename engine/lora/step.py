@@ -1,0 +1,51 @@
+"""Which rows of a step belong to which adapter."""
+
+from dataclasses import dataclass
+
+import torch
+
+LEAST_ROWS = 2
+"""Products of one row round in an order of their own: a lone row is computed twice."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """The rows of one adapter."""
+
+    key: int
+    rows: torch.Tensor
+    """int64, at least LEAST_ROWS: the last one is repeated."""
+    count: int
+    """Of different rows."""
+
+
+class StepRows:
+    """Set by the runner before a forward pass, read by every changed product in it. Key 0 is the base model."""
+
+    def __init__(self) -> None:
+        self.all: list[Group] = []
+        self.wanted: list[Group] = []
+        """In the products that see only the rows whose results are wanted."""
+
+    def begin(self, keys: list[int], starts: list[int], tokens: int, wanted: torch.Tensor | None) -> None:
+        """Share s of the step has adapter keys[s] and rows [starts[s], starts[s + 1]) of `tokens`; rows behind the
+        last share repeat it. `wanted`: int64 [R]; None = all rows, in order.
+        """
+        if not any(keys):
+            self.all = self.wanted = []
+            return
+        lengths = torch.tensor(starts).diff()
+        lengths[-1] += tokens - starts[-1]
+        owners = torch.repeat_interleave(torch.tensor(keys), lengths)
+        self.all = _groups(owners, keys)
+        self.wanted = self.all if wanted is None else _groups(owners[wanted], keys)
+
+
+def _groups(owners: torch.Tensor, keys: list[int]) -> list[Group]:
+    groups = []
+    for key in sorted({*keys} - {0}):
+        rows = (owners == key).nonzero().squeeze(1)
+        count = len(rows)
+        if count:
+            groups.append(Group(key, rows if count >= LEAST_ROWS else rows.repeat(LEAST_ROWS), count))
+    return groups
