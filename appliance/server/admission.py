@@ -1,9 +1,13 @@
-"""How much work may be in flight at once: unfinished requests, and prompt tokens not yet prefilled."""
+"""How much work may be in flight at once: unfinished requests, and prompt tokens not yet prefilled.
+
+The limits are those of all API server processes together; a new state of the server changes them, the counts go on.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Literal
 
+from appliance.server.board import Board
 from appliance.server.errors import bad_request, unavailable
 
 Reason = Literal["max_num_queued_reqs", "max_num_queued_tokens"]
@@ -12,46 +16,54 @@ Reason = Literal["max_num_queued_reqs", "max_num_queued_tokens"]
 class Ticket:
     """One caller's share. `prefilled` gives its tokens back early, leaving gives back the rest."""
 
-    def __init__(self, admission: "Admission", requests: int, tokens: int) -> None:
-        self._admission = admission
+    def __init__(self, board: Board, requests: int, tokens: int) -> None:
+        self._board = board
         self._requests = requests
         self._tokens = tokens
 
     def prefilled(self, tokens: int) -> None:
         tokens = min(tokens, self._tokens)
         self._tokens -= tokens
-        self._admission.tokens -= tokens
+        self._board.tokens -= tokens
 
     def close(self) -> None:
-        self._admission.requests -= self._requests
-        self._admission.tokens -= self._tokens
+        self._board.requests -= self._requests
+        self._board.tokens -= self._tokens
         self._requests = self._tokens = 0
 
 
 class Admission:
     """`max_requests` counts running and waiting ones; `max_tokens` None = no limit."""
 
-    def __init__(self, max_requests: int, max_tokens: int | None) -> None:
+    def __init__(self, max_requests: int, max_tokens: int | None, board: Board | None = None) -> None:
         self.max_requests = max_requests
         self.max_tokens = max_tokens
-        self.requests = 0
-        self.tokens = 0
         self.rejections: dict[Reason, int] = {"max_num_queued_reqs": 0, "max_num_queued_tokens": 0}
+        self._board = board or Board.alone()
+
+    @property
+    def all_requests(self) -> int:
+        return self._board.all_requests
+
+    @property
+    def all_tokens(self) -> int:
+        return self._board.all_tokens
 
     @contextmanager
     def enter(self, requests: int, tokens: int) -> Iterator[Ticket]:
         """Holds `requests` places and `tokens` prompt tokens; raises ApiError 503 when the queue is full."""
         if requests > self.max_requests:
             raise bad_request(f"this asks for {requests} sequences at once, the queue holds {self.max_requests}")
-        if self.requests + requests > self.max_requests:
+        unfinished, waiting = self.all_requests, self.all_tokens
+        if unfinished + requests > self.max_requests:
             self.rejections["max_num_queued_reqs"] += 1
-            raise unavailable(f"the queue is full: {self.requests} of {self.max_requests} requests are unfinished")
-        if self.max_tokens is not None and self.tokens >= self.max_tokens:
+            raise unavailable(f"the queue is full: {unfinished} of {self.max_requests} requests are unfinished")
+        if self.max_tokens is not None and waiting >= self.max_tokens:
             self.rejections["max_num_queued_tokens"] += 1
-            raise unavailable(f"the queue is full: {self.tokens} prompt tokens wait, the limit is {self.max_tokens}")
-        self.requests += requests
-        self.tokens += tokens
-        ticket = Ticket(self, requests, tokens)
+            raise unavailable(f"the queue is full: {waiting} prompt tokens wait, the limit is {self.max_tokens}")
+        self._board.requests += requests
+        self._board.tokens += tokens
+        ticket = Ticket(self._board, requests, tokens)
         try:
             yield ticket
         finally:

@@ -1,58 +1,28 @@
-"""Builds the ASGI application from the endpoint table: routes, and CORS, keys, counting and access log around them."""
+"""The routes of one state, from the endpoint table."""
 
 import asyncio
-import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
-from functools import partial
+from collections.abc import Awaitable, Callable
 
 from fastapi import FastAPI
 from starlette.exceptions import HTTPException
-from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
-from tenacity import AsyncRetrying, RetryCallState, wait_exponential
 
 from appliance import __version__
 from appliance.server import errors
-from appliance.server.auth import KeyGuard
 from appliance.server.body import read_json
+from appliance.server.config import ServerConfig
 from appliance.server.context import Context
 from appliance.server.endpoints import ENDPOINTS, Endpoint
 from appliance.server.errors import ApiError, unexpected
-from appliance.server.traffic import Traffic
-
-logger = logging.getLogger("appliance.server")
 
 CLIENT_LEFT = 499
 
 
-def build_app(context: Context, digests: tuple[bytes, ...]) -> FastAPI:
-    """`digests` are the SHA-256 of the API keys; none = no key is asked for."""
-
-    @asynccontextmanager
-    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        async with AsyncExitStack() as stack:
-            await stack.enter_async_context(context.engine)
-            watchers = [
-                asyncio.create_task(_keep(context.pulse.watch)),
-                asyncio.create_task(_keep(partial(context.readiness.watch, context))),
-            ]
-            yield
-            for watcher in watchers:
-                watcher.cancel()
-            await asyncio.gather(*watchers, return_exceptions=True)
-
-    config = context.config
-    offered = [endpoint for endpoint in ENDPOINTS if endpoint.offered(config)]
-    app = FastAPI(
-        title="appliance",
-        version=__version__,
-        lifespan=lifespan,
-        openapi_url=None,
-        redirect_slashes=False,
-    )
-    for endpoint in offered:
+def build_routes(context: Context) -> FastAPI:
+    """What the configuration offers; nothing stands around it yet."""
+    app = FastAPI(title="appliance", version=__version__, openapi_url=None, redirect_slashes=False)
+    for endpoint in offered(context.config):
         if start := endpoint.start():
             start(context)
         app.add_api_route(
@@ -63,40 +33,27 @@ def build_app(context: Context, digests: tuple[bytes, ...]) -> FastAPI:
             response_model=None,
         )
     errors.install(app)
-    open_paths = frozenset(endpoint.path for endpoint in offered if endpoint.open(config))
-    # the last one added is the outermost
-    app.add_middleware(KeyGuard, digests=digests, open_paths=open_paths)
-    app.add_middleware(
-        CORSMiddleware,
-        allow_origins=list(config.cors_origins),
-        allow_credentials=config.cors_credentials,
-        allow_methods=["GET", "POST"],
-        allow_headers=["*"],
-        expose_headers=["X-Request-Id", "Retry-After"],
-    )
-    app.add_middleware(Traffic, context=context, open_paths=open_paths)
     return app
 
 
-async def _keep(watch: Callable[[], Awaitable[None]]) -> None:
-    """Starts a watch anew that failed: nobody awaits it, so its end would show nowhere."""
-
-    def tell(state: RetryCallState) -> None:
-        assert state.outcome is not None
-        logger.error("a watch failed and is started again", exc_info=state.outcome.exception())
-
-    await AsyncRetrying(wait=wait_exponential(max=30), before_sleep=tell)(watch)
+def offered(config: ServerConfig) -> list[Endpoint]:
+    return [endpoint for endpoint in ENDPOINTS if endpoint.offered(config)]
 
 
 def _route(context: Context, endpoint: Endpoint) -> Callable[[Request], Awaitable[Response]]:
     handle = endpoint.handle()
 
     async def answer(request: Request) -> Response:
-        if endpoint.generates:
-            context.check_serving()
-        body = await read_json(request, context.config) if endpoint.json else {}
-        work = handle(context, request, body)
-        return await (_while_connected(request, work) if endpoint.generates else work)
+        if not endpoint.generates:
+            body = await read_json(request, context.config) if endpoint.json else {}
+            return await handle(context, request, body)
+        context.check_serving()
+        context.arriving += 1
+        try:
+            body = await read_json(request, context.config)
+            return await _while_connected(request, handle(context, request, body))
+        finally:
+            context.arriving -= 1
 
     async def guarded(request: Request) -> Response:
         try:

@@ -6,11 +6,15 @@ Every path needs a key but the open ones, also paths that lead nowhere: 401 come
 import hashlib
 import hmac
 import os
+from typing import Final
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from appliance.api_key import UnusableKeyError, from_file, from_variable
 from appliance.server.errors import ApiError
+
+INSIDE: Final = "appliance.inside"
+"""Scope key of our own requests, which need no API key. No client can write the scope."""
 
 
 class KeyMissingError(Exception):
@@ -34,21 +38,24 @@ def _read(reference: dict[str, str]) -> str:
 class KeyGuard:
     """ASGI middleware. `open_paths` are exact paths that need no key."""
 
-    def __init__(self, app: ASGIApp, digests: tuple[bytes, ...], open_paths: frozenset[str]) -> None:
-        self.app = app
+    app: ASGIApp
+
+    def __init__(self, digests: tuple[bytes, ...], open_paths: frozenset[str]) -> None:
         self.digests = digests
         self.open_paths = open_paths
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        guarded = scope["type"] != "lifespan" and scope.get("path") not in self.open_paths
-        if not guarded or not self.digests or self._admits(scope):
+        if self.admits(scope):
             await self.app(scope, receive, send)
             return
         refusal = ApiError(401, "a valid API key is needed: Authorization: Bearer KEY")
         refusal.headers["WWW-Authenticate"] = "Bearer"
         await refusal.response()(scope, receive, send)
 
-    def _admits(self, scope: Scope) -> bool:
+    def admits(self, scope: Scope) -> bool:
+        """Whether the request may come in: nothing guards the path, it comes from inside, or it shows a key."""
+        if scope["type"] == "lifespan" or scope.get("path") in self.open_paths or not self.digests or INSIDE in scope:
+            return True
         for name, value in scope["headers"]:
             scheme, _, key = value.partition(b" ")
             if name == b"authorization" and scheme.lower() == b"bearer":

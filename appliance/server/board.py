@@ -8,6 +8,7 @@ import os
 import sys
 import tempfile
 from dataclasses import dataclass
+from pathlib import Path
 
 ROW = 3
 """Numbers per process: open connections, unfinished requests, prompt tokens not yet prefilled."""
@@ -23,7 +24,7 @@ def create(servers: int) -> int:
         handle = os.memfd_create("appliance-board")
     else:
         handle, path = tempfile.mkstemp()
-        os.unlink(path)
+        Path(path).unlink()
     os.ftruncate(handle, servers * ROW * WIDTH)
     return handle
 

@@ -1,48 +1,59 @@
-"""What every endpoint is handed: settings, the engine, the tokenizer, and the counters they share."""
+"""What every endpoint is handed: settings, the engines, the tokenizer, and the counters they share."""
 
 import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from appliance.engine.client import EngineClient
 from appliance.engine.protocol import Request
 from appliance.engine.tokenizer import Tokenizer
 from appliance.server.admission import Admission
 from appliance.server.config import ServerConfig
 from appliance.server.errors import ApiError, unavailable
 from appliance.server.generation import Generation
+from appliance.server.metrics import Numbers
+from appliance.server.moving import Road
+from appliance.server.pool import Engines
+from appliance.server.shared import Shared
 
 if TYPE_CHECKING:
-    from appliance.server.metrics import Metrics
     from appliance.server.pulse import Pulse
     from appliance.server.readiness import Readiness
 
 
 @dataclass
 class Context:
+    """Of one state."""
+
     config: ServerConfig
-    engine: EngineClient
+    shared: Shared
+    engines: Engines
     tokenizer: Tokenizer
     admission: Admission
-    metrics: "Metrics"
+    """A state has one of its own while it proves itself, so that a full queue says nothing about it."""
     pulse: "Pulse"
     readiness: "Readiness"
     created: int = field(default_factory=lambda: int(time.time()))
-    """Unix seconds of this start."""
-    draining: bool = False
-    active: int = 0
-    """HTTP requests being answered, the open routes aside."""
+    """Unix seconds of this state's start."""
     generations: set[Generation] = field(default_factory=set)
     """Those that run now."""
+    arriving: int = 0
+    """Requests that will need an engine and have not come that far."""
     unknown_fields: set[str] = field(default_factory=set)
     """Request fields already logged as unknown."""
 
+    def __post_init__(self) -> None:
+        self._road = Road(self.engines, self.shared, self.config.served_names[0])
+
+    @property
+    def numbers(self) -> Numbers:
+        """Of what is known before an engine is chosen."""
+        return self.shared.metrics.numbers(self.config.served_names[0], "0")
+
     def check_serving(self) -> None:
         """Raises ApiError 503 with Retry-After while nothing can be generated."""
-        if self.draining:
-            raise unavailable("the server is shutting down", retry_after=5)
-        if self.engine.ready is None:
-            raise unavailable(f"the engine is not serving: {self.engine.reason}", retry_after=2)
+        self.shared.check_serving()
+        if self.engines.ready is None:
+            raise unavailable(f"the engine is not serving: {self.engines.reason}", retry_after=2)
 
     def generate(self, requests: list[Request]) -> Generation:
         """`async with context.generate(requests) as updates: async for update in updates` gives every Update.
@@ -50,7 +61,7 @@ class Context:
         Entering submits the requests together; raises ApiError 503 when the queue is full or the engine is down.
         `updates.finish(request_id, reason)` ends one early, leaving aborts what has not finished.
         """
-        return Generation(self.engine, self.admission, self.metrics, self.generations, requests)
+        return Generation(self._road, self.admission, self.generations, requests)
 
     def served_name(self, model: str | None) -> str:
         """The name the answer carries; raises ApiError 404 for a model that is not served."""

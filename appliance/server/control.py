@@ -39,7 +39,7 @@ class Discard(msgspec.Struct, frozen=True, tag="discard", kw_only=True):
 
 
 class Hold(msgspec.Struct, frozen=True, tag="hold", kw_only=True):
-    """New work waits, at most `requests` of it per server and `seconds` each; what waits longer or finds no room gets 503.
+    """New work waits, at most `requests` of it per server and `seconds` each; what finds no room or no end gets 503.
 
     Told again while it holds: other numbers for what comes from now on. /ready and /health keep saying yes meanwhile,
     /ready until the first request can have waited too long.
@@ -57,7 +57,7 @@ class Release(msgspec.Struct, frozen=True, tag="release", kw_only=True):
 
 
 class Retire(msgspec.Struct, frozen=True, tag="retire", kw_only=True):
-    """Engines that end. Their requests have `seconds` to finish; answered when none is left on them: they may be killed.
+    """Engines that end. Their requests have `seconds` to finish; answered when none is left: the engines may die then.
 
     Then, with `carry`, each goes on where the current state's engines serve (while held: as soon as a Switch or a
     Release lets it), by recompute and without a gap in its stream. Without `carry` it is cut.

@@ -1,33 +1,34 @@
-"""The outermost layer: counts what is being answered, turns newcomers away in a drain, writes the access log."""
+"""The one ASGI application uvicorn calls: every request goes to the state that is current when it comes.
+
+It counts what is being answered, refuses newcomers in a drain, lets work wait while it is held, writes the access log.
+"""
 
 import logging
 import time
 
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.requests import ClientDisconnect
+from starlette.types import Message, Receive, Scope, Send
 
-from appliance.server.context import Context
-from appliance.server.errors import unavailable
+from appliance.server.errors import ApiError, unavailable
+from appliance.server.guard import REFUSAL
+from appliance.server.states import State
+from appliance.server.succession import Succession
 
 LINE = "%(client)s %(method)s %(path)s %(status)s %(ms)s ms"
+CLIENT_LEFT = 499
 
 access = logging.getLogger("appliance.access")
 
 
-class Traffic:
-    """ASGI middleware. Requests to `open_paths` are answered during a drain too, and hold nothing up."""
-
-    def __init__(self, app: ASGIApp, context: Context, open_paths: frozenset[str]) -> None:
-        self.app = app
-        self.context = context
-        self.open_paths = open_paths
+class Front:
+    def __init__(self, succession: Succession) -> None:
+        self._succession = succession
+        self._shared = succession.shared
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
-        counted = scope["path"] not in self.open_paths
+        assert scope["type"] == "http", scope["type"]
         started = time.monotonic()
-        status = 0
+        status = CLIENT_LEFT
 
         async def noting(message: Message) -> None:
             nonlocal status
@@ -35,24 +36,40 @@ class Traffic:
                 status = message["status"]
             await send(message)
 
-        self.context.active += counted
+        state = self._succession.current
+        counted = scope["path"] not in state.open_paths
+        self._shared.active += counted
         try:
-            if counted and self.context.draining:
+            refusal = None
+            if counted and self._shared.draining:
                 refusal = unavailable("the server is shutting down", retry_after=5)
                 refusal.headers["Connection"] = "close"
-                await refusal.response()(scope, receive, noting)
-            else:
-                await self.app(scope, receive, noting)
+            elif self._shared.gate.closed and state.is_work(scope) and state.admits(scope):
+                try:
+                    receive = await self._shared.gate.enter(receive)
+                except ClientDisconnect:
+                    return
+                except ApiError as error:
+                    refusal = error
+                state = self._succession.current
+            await self._answer(state, {**scope, REFUSAL: refusal} if refusal else scope, receive, noting)
         finally:
-            self.context.active -= counted
-            if self.context.config.access_log:
-                fields = {
-                    "client": scope["client"][0] if scope.get("client") else "",
-                    "method": scope["method"],
-                    "path": scope["path"],
-                    "status": status,
-                    "ms": round((time.monotonic() - started) * 1000, 1),
-                }
-                # probes and scrapes come every second and say nothing new
-                level = logging.INFO if counted else logging.DEBUG
-                access.log(level, LINE, fields, extra={"fields": fields})
+            self._shared.active -= counted
+            if state.config.access_log:
+                _log(scope, status, started, counted)
+
+    async def _answer(self, state: State, scope: Scope, receive: Receive, send: Send) -> None:
+        with self._succession.keeping(state):
+            await state.app(scope, receive, send)
+
+
+def _log(scope: Scope, status: int, started: float, counted: bool) -> None:
+    fields = {
+        "client": scope["client"][0] if scope.get("client") else "",
+        "method": scope["method"],
+        "path": scope["path"],
+        "status": status,
+        "ms": round((time.monotonic() - started) * 1000, 1),
+    }
+    # probes and scrapes come every second and say nothing new
+    access.log(logging.INFO if counted else logging.DEBUG, LINE, fields, extra={"fields": fields})

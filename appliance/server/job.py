@@ -93,7 +93,7 @@ def make_job(
     choices: list[Choice] = []
     now = time.monotonic()
     for prompt, shared in zip(prompts, params, strict=True):
-        context.metrics.params_n.observe(fields.count)
+        context.numbers.params_n.observe(fields.count)
         for copy in range(fields.count):
             own = (
                 shared
@@ -114,7 +114,7 @@ def make_job(
             choices.append(
                 Choice(context.tokenizer, prompt, fields.stop, include_stop, fields.skip_special, shared.min_tokens)
             )
-    boot = context.engine.ready
+    boot = context.engines.ready
     fingerprint = f"appliance-{__version__}-{boot.weights_fingerprint[:8] if boot else ''}"
     return Job(identity, context.served_name(fields.model), fields, prompts, requests, choices, fingerprint)
 

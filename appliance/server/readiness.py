@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from tenacity import AsyncRetrying, retry_if_result, wait_exponential
 
-from appliance.engine.protocol import Ready
 from appliance.server.errors import ApiError
 
 if TYPE_CHECKING:
@@ -37,6 +36,8 @@ class Readiness:
 
     def __init__(self) -> None:
         self.checks: dict[str, Check] = {"engine": Check(False, "the engine is booting")}
+        self._probed: tuple[str, ...] | None = None
+        """Engine boots for which all checks hold."""
 
     @property
     def ready(self) -> bool:
@@ -46,39 +47,49 @@ class Readiness:
     def reason(self) -> str:
         return "; ".join(f"{name}: {check.detail}" for name, check in self.checks.items() if not check.ok)
 
+    def take_over(self, before: "Readiness") -> None:
+        """What the state before knew holds until this one has looked itself; a proof has looked already."""
+        if self._probed is None:
+            self.checks = dict(before.checks)
+
     async def watch(self, context: "Context") -> None:
-        """Runs for the life of the server: probes each engine that appears, again after failures."""
-        probed: str | None = None
+        """Runs while the state is current: probes the engines whenever one appeared or went, again after failures."""
         while True:
-            boot = context.engine.ready
-            if boot is None:
-                probed = None
-                self.checks = {"engine": Check(False, context.engine.reason)}
-            elif boot.instance != probed:
+            boots = context.engines.instances
+            if not boots:
+                self._probed = None
+                # held work waits for the next engine: for its clients this server is as ready as before
+                if not context.shared.gate.closed or context.shared.gate.overdue:
+                    self.checks = {"engine": Check(False, context.engines.reason)}
+            elif boots != self._probed:
                 await AsyncRetrying(
                     retry=retry_if_result(lambda settled: not settled),
                     wait=wait_exponential(RETRY_SECONDS, max=MOST_RETRY_SECONDS),
-                    sleep=partial(_while_same, context, boot),
-                )(self._settle, context, boot)
-                if self.ready:
-                    probed = boot.instance
-            await asyncio.sleep(POLL_SECONDS if probed else BOOT_POLL_SECONDS)
+                    sleep=partial(_while_same, context, boots),
+                )(self._settle, context, boots)
+            await asyncio.sleep(POLL_SECONDS if self._probed else BOOT_POLL_SECONDS)
 
-    async def _settle(self, context: "Context", boot: Ready) -> bool:
-        """Probes once; True when nothing is left to try on this boot of the engine."""
-        if context.engine.ready is not boot:
+    async def _settle(self, context: "Context", boots: tuple[str, ...]) -> bool:
+        """Probes once; True when nothing is left to try on these boots of the engines."""
+        if context.engines.instances != boots:
             return True
-        await self._probe(context, boot)
+        await self.probe(context)
         if self.ready:
             logger.info("ready: %s", ", ".join(self.checks))
-        elif context.engine.ready is boot:
+        elif context.engines.instances == boots:
             logger.error("not ready: %s", self.reason)
         return self.ready
 
-    async def _probe(self, context: "Context", boot: Ready) -> None:
+    async def probe(self, context: "Context") -> None:
+        """Asks every required endpoint once."""
         from appliance.server.endpoints import ENDPOINTS
 
+        boots, boot = context.engines.instances, context.engines.ready
+        if boot is None:
+            return
         detail = f"{boot.architecture}, {boot.kv_tokens} KV tokens in {boot.kv_dtype}; a token came out"
+        if len(context.engines.replicas) > 1:
+            detail += f"; {len(boots)} of {len(context.engines.replicas)} replicas"
         checks = {"engine": Check(True, detail)}
         for endpoint in ENDPOINTS:
             if endpoint.required(context.config):
@@ -86,6 +97,8 @@ class Readiness:
                 if check is not None:
                     checks[endpoint.switch or endpoint.module] = check
         self.checks = checks
+        if self.ready:
+            self._probed = boots
 
 
 async def _check(context: "Context", endpoint: "Endpoint") -> Check | None:
@@ -106,8 +119,8 @@ async def _check(context: "Context", endpoint: "Endpoint") -> Check | None:
     return Check(True, "answered a real request")
 
 
-async def _while_same(context: "Context", boot: Ready, seconds: float) -> None:
-    """Sleeps, but not past the end of this boot of the engine: the next one is probed at once."""
+async def _while_same(context: "Context", boots: tuple[str, ...], seconds: float) -> None:
+    """Sleeps, but not past the end of these boots of the engines: the next ones are probed at once."""
     until = time.monotonic() + seconds
-    while context.engine.ready is boot and time.monotonic() < until:
+    while context.engines.instances == boots and time.monotonic() < until:
         await asyncio.sleep(min(POLL_SECONDS, seconds))

@@ -9,8 +9,10 @@ from collections.abc import Callable, Iterator
 
 import uvicorn
 
-from appliance.server.context import Context
+from appliance.server.errors import unavailable
+from appliance.server.front import Front
 from appliance.server.http import LimitedHttp
+from appliance.server.succession import Succession
 
 logger = logging.getLogger("appliance.server")
 
@@ -20,21 +22,22 @@ CUT_SECONDS = 2
 
 
 class DrainingServer(uvicorn.Server):
-    def __init__(self, app: Callable[..., object], context: Context, accepting: Callable[[], None]) -> None:
+    def __init__(self, succession: Succession, accepting: Callable[[], None]) -> None:
         super().__init__(
             uvicorn.Config(
-                app,
+                Front(succession),
                 loop="uvloop",
                 http=LimitedHttp,
                 ws="none",
-                lifespan="on",
+                lifespan="off",
                 log_config=None,
                 access_log=False,
                 server_header=False,
                 timeout_graceful_shutdown=CUT_SECONDS,
             )
         )
-        self._context = context
+        self._succession = succession
+        self._shared = succession.shared
         self._accepting = accepting
         self._drain: asyncio.Task[None] | None = None
 
@@ -51,22 +54,22 @@ class DrainingServer(uvicorn.Server):
 
     def _begin_drain(self) -> None:
         if self._drain is None:
-            self._context.draining = True
+            self._shared.draining = True
+            self._shared.gate.release(unavailable("the server is shutting down", retry_after=5))
             self._drain = asyncio.create_task(self._finish())
 
     async def _finish(self) -> None:
-        seconds = self._context.config.drain_seconds
-        logger.info("draining: %d requests have up to %g s", self._context.active, seconds)
+        seconds = self._succession.current.config.drain_seconds
+        logger.info("draining: %d requests have up to %g s", self._shared.active, seconds)
         await self._idle(seconds)
-        if self._context.active:
-            logger.warning("cutting off %d requests after %g s", self._context.active, seconds)
-            for generation in list(self._context.generations):
-                generation.cut()
+        if self._shared.active:
+            logger.warning("cutting off %d requests after %g s", self._shared.active, seconds)
+            self._succession.cut("the server shut down while it answered")
             await self._idle(CUT_SECONDS)
         self.should_exit = True
 
     async def _idle(self, seconds: float) -> None:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                while self._context.active:
+                while self._shared.active:
                     await asyncio.sleep(POLL_SECONDS)

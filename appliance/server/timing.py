@@ -3,15 +3,16 @@
 import time
 
 from appliance.engine.protocol import Update
-from appliance.server.metrics import Metrics
+from appliance.server.metrics import Numbers
 
 
 class Timing:
-    """Times are monotonic seconds, the engine's are from the same clock."""
+    """Times are monotonic seconds, the engine's are from the same clock. `numbers` comes with the first engine."""
 
-    def __init__(self, metrics: Metrics, prompt_tokens: int, max_tokens: int) -> None:
+    numbers: Numbers
+
+    def __init__(self, prompt_tokens: int, max_tokens: int) -> None:
         self.prompt_tokens = prompt_tokens
-        self._metrics = metrics
         self._max_tokens = max_tokens
         self._arrival = self._last = time.monotonic()
         self._scheduled = 0.0
@@ -23,7 +24,7 @@ class Timing:
     def observe(self, update: Update) -> bool:
         """True with the update that brings the first token."""
         now = time.monotonic()
-        metrics = self._metrics
+        metrics = self.numbers
         self._scheduled = self._scheduled or update.scheduled_at
         self._preemptions = max(self._preemptions, update.preemptions)
         is_first = bool(update.token_ids) and not self._tokens
@@ -48,7 +49,7 @@ class Timing:
             return
         self._over = True
         now = time.monotonic()
-        metrics = self._metrics
+        metrics = self.numbers
         metrics.finished(reason)
         metrics.whole.observe(now - self._arrival)
         metrics.request_prompt.observe(self.prompt_tokens)

@@ -10,4 +10,4 @@ from appliance.server.context import Context
 
 
 async def handle(context: Context, request: Request, body: dict[str, Any]) -> Response:
-    return Response(context.metrics.render(), headers={"Content-Type": CONTENT_TYPE_LATEST})
+    return Response(context.shared.metrics.render(), headers={"Content-Type": CONTENT_TYPE_LATEST})

@@ -13,13 +13,15 @@ from appliance.server.errors import json_response
 async def handle(context: Context, request: Request, body: dict[str, Any]) -> Response:
     readiness = context.readiness
     reason = readiness.reason
-    if context.engine.ready is None:
-        reason = reason or context.engine.reason
-    if context.draining:
+    gate = context.shared.gate
+    if context.engines.ready is None and (not gate.closed or gate.overdue):
+        reason = reason or context.engines.reason
+    if context.shared.draining:
         reason = "the server is shutting down"
     answer = {
         "ready": not reason,
         "reason": reason,
+        "held": gate.waiting if gate.closed else None,
         "checks": {name: asdict(check) for name, check in readiness.checks.items()},
         "profile": context.config.profile_name,
         "generation": context.config.generation,

@@ -1,6 +1,7 @@
 """Alive or not: a busy engine is alive, one whose steps stand still while requests wait is not."""
 
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import msgspec
@@ -9,6 +10,7 @@ import pytest
 from appliance.engine.protocol import Stats
 from appliance.server import pulse
 from appliance.server.admission import Admission
+from appliance.server.gate import Gate
 
 STATS = Stats(
     running=1,
@@ -28,31 +30,46 @@ STATS = Stats(
 )
 
 
-@dataclass
-class EngineDouble:
-    ready: Any
-    stats: Stats | None
-    reason: str = "gone"
+@dataclass(eq=False)
+class ReplicaDouble:
+    client: Any
+    open: bool = True
+    unfinished: tuple[str, ...] = ()
 
 
 @pytest.fixture
-def watched(monkeypatch: pytest.MonkeyPatch) -> tuple[pulse.Pulse, EngineDouble, list[float], Admission]:
+def watched(monkeypatch: pytest.MonkeyPatch) -> tuple[pulse.Pulse, list[ReplicaDouble], list[float], Gate]:
     clock = [0.0]
     monkeypatch.setattr(pulse.time, "monotonic", lambda: clock[0])
-    engine, admission = EngineDouble(object(), STATS), Admission(10, None)
-    return pulse.Pulse(engine, admission), engine, clock, admission  # type: ignore[arg-type]
+    replicas = [ReplicaDouble(SimpleNamespace(stats=STATS)) for _ in range(2)]
+    engines: Any = SimpleNamespace(ready=object(), reason="gone", replicas=replicas, open=replicas)
+    gate = Gate(Admission(10, None))
+    heart = pulse.Pulse(engines, gate)
+    heart.engines = engines  # type: ignore[attr-defined]
+    return heart, replicas, clock, gate
 
 
-def test_steps_that_stand_still_under_load_are_a_hang(watched: Any) -> None:
-    heart, engine, clock, admission = watched
-    with admission.enter(1, 1):
-        heart.look()
-        clock[0] = pulse.STALL_SECONDS + 1
-        heart.look()
-        assert heart.verdict() == (False, "requests wait and the engine has ended no step for 121 s")
-        engine.stats = msgspec.structs.replace(STATS, steps=2)
-        heart.look()
-        assert heart.verdict()[0]
+def test_steps_that_stand_still_under_load_are_a_hang_whatever_the_other_replica_does(watched: Any) -> None:
+    heart, (busy, idle), clock, _ = watched
+    busy.unfinished = ("a",)
+    heart.look()
+    clock[0] = pulse.STALL_SECONDS + 1
+    idle.client.stats = msgspec.structs.replace(STATS, steps=7)
+    heart.look()
+    assert heart.verdict() == (False, "requests wait and the engine has ended no step for 121 s")
+    busy.client.stats = msgspec.structs.replace(STATS, steps=2)
+    heart.look()
+    assert heart.verdict()[0]
+
+
+def test_an_engine_that_is_being_replaced_is_no_dead_one(watched: Any) -> None:
+    heart, _, _, gate = watched
+    heart.look()
+    gate.hold(1, 1.0)
+    heart.engines.ready = None
+    assert heart.verdict() == (True, "the engine is being replaced")
+    gate.release()
+    assert heart.verdict() == (False, "the engine died and is not back: gone")
 
 
 def test_an_idle_engine_is_alive_for_ever(watched: Any) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from appliance.server import app, endpoints, readiness
+from appliance.server import endpoints, readiness, watching
 from appliance.server.config import ServerConfig
 
 CONFIG = ServerConfig("ipc://x", "m", ("m",), 16, "test", "0.32", {"chat": "required"})
@@ -44,7 +44,8 @@ def watch(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[str]]:
     async def run(line: Line) -> list[str]:
         monkeypatch.setattr(endpoints, "ENDPOINTS", (line,))
         ready = SimpleNamespace(instance="1", architecture="A", kv_tokens=1, kv_dtype="float32")
-        context: Any = SimpleNamespace(engine=SimpleNamespace(ready=ready, reason=""), config=CONFIG)
+        engines = SimpleNamespace(ready=ready, reason="", instances=("1",), replicas=(object(),))
+        context: Any = SimpleNamespace(engines=engines, config=CONFIG)
         watched = readiness.Readiness()
         task = asyncio.create_task(watched.watch(context))
         reasons = [watched.reason]
@@ -77,12 +78,12 @@ def test_any_exception_is_a_reason_and_is_tried_again(
 def test_a_watch_that_fails_is_logged_and_started_again(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(app, "wait_exponential", lambda max: lambda state: 0.0)
+    monkeypatch.setattr(watching, "wait_exponential", lambda max: lambda state: 0.0)
     left = [RuntimeError("one"), RuntimeError("two")]
 
     async def broken() -> None:
         if left:
             raise left.pop(0)
 
-    asyncio.run(app._keep(broken))
+    asyncio.run(watching.keep(broken))
     assert [str(record.exc_info[1]) for record in caplog.records if record.exc_info] == ["one", "two"]

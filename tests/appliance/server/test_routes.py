@@ -1,15 +1,19 @@
 """The endpoint table is the running app, and answers to wrong methods and switched-off routes."""
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
 import pytest
+from fastapi import FastAPI
 from fastapi.routing import APIRoute
 
-from appliance.server.app import build_app
+from appliance.server.app import build_routes
 from appliance.server.config import ServerConfig
 from appliance.server.endpoints import ENDPOINTS, Endpoint
-from appliance.server.main import make_context
+from appliance.server.board import Board
+from appliance.server.native import build
+from appliance.server.shared import make_shared
 
 
 def test_the_app_has_the_routes_of_the_table_and_no_other(model: Path) -> None:
@@ -22,7 +26,15 @@ def test_the_app_has_the_routes_of_the_table_and_no_other(model: Path) -> None:
         release="0.32",
         endpoints={},
     )
-    app = build_app(make_context(config), ())
+
+    async def routes() -> FastAPI:
+        shared = make_shared(config, Board.alone(), None)
+        state = await build(config, shared, None)
+        await state.close()
+        await shared.pool.close()
+        return build_routes(state.context)
+
+    app = asyncio.run(routes())
     assert {(route.path, frozenset(route.methods)) for route in app.routes if isinstance(route, APIRoute)} == {
         (endpoint.path, frozenset(endpoint.methods)) for endpoint in ENDPOINTS
     }

@@ -1,0 +1,115 @@
+"""Where new work waits while the supervisor holds it: a bounded queue with a deadline."""
+
+import asyncio
+import contextlib
+import math
+import time
+
+from starlette.requests import ClientDisconnect
+from starlette.types import Message, Receive
+
+from appliance.server.admission import Admission
+from appliance.server.errors import ApiError, unavailable
+
+KEPT_BYTES = 1 << 20
+"""Of a waiting request's body; what lies beyond stays with the client until its turn, and so does its leaving."""
+MOST_RETRY_SECONDS = 30
+
+
+class Gate:
+    """`waiting` counts those that are held now."""
+
+    def __init__(self, admission: Admission) -> None:
+        self.waiting = 0
+        self._admission = admission
+        self._open = asyncio.Event()
+        self._open.set()
+        self._requests = 0
+        self._seconds = 0.0
+        self._since = 0.0
+        self._refusal: ApiError | None = None
+
+    @property
+    def closed(self) -> bool:
+        return not self._open.is_set()
+
+    @property
+    def overdue(self) -> float:
+        """Seconds that it has been closed for, once those are more than a request waits; else 0."""
+        closed = time.monotonic() - self._since
+        return closed if self.closed and closed > self._seconds else 0.0
+
+    def hold(self, requests: int, seconds: float) -> None:
+        """Who waits already keeps the deadline it came with."""
+        if not self.closed:
+            self._since = time.monotonic()
+        self._requests, self._seconds = requests, seconds
+        self._open.clear()
+
+    def release(self, refusal: ApiError | None = None) -> None:
+        """With a refusal, whoever waits gets that."""
+        self._refusal = refusal
+        self._open.set()
+
+    async def opened(self) -> None:
+        await self._open.wait()
+
+    async def enter(self, receive: Receive) -> Receive:
+        """Waits for a release; what the request goes on reading its body from.
+
+        Raises ApiError 503 without room, after the deadline or in a shutdown, ClientDisconnect when the client leaves.
+        """
+        # of a held request no more is known than that it is one
+        if (
+            self.waiting >= self._requests
+            or self.waiting + self._admission.all_requests >= self._admission.max_requests
+        ):
+            raise unavailable(f"the engine is being replaced and {self.waiting} requests wait for it", self._retry())
+        self.waiting += 1
+        messages: list[Message] = []
+        watch = asyncio.ensure_future(_collect(receive, messages))
+        opened = asyncio.ensure_future(self._open.wait())
+        try:
+            async with asyncio.timeout(self._seconds):
+                await asyncio.wait((watch, opened), return_when=asyncio.FIRST_COMPLETED)
+                if not opened.done() and not watch.result():
+                    await opened
+            if watch.done() and watch.result():
+                raise ClientDisconnect
+            if self._refusal is not None:
+                raise self._refusal
+        except TimeoutError:
+            late = "the engine was being replaced for longer than a request waits"
+            raise unavailable(late, self._retry()) from None
+        finally:
+            self.waiting -= 1
+            opened.cancel()
+            watch.cancel()
+            await asyncio.gather(opened, watch, return_exceptions=True)
+        return _replayed(messages, receive)
+
+    def _retry(self) -> int:
+        return max(1, min(MOST_RETRY_SECONDS, math.ceil(self._seconds)))
+
+
+async def _collect(receive: Receive, messages: list[Message]) -> bool:
+    """Reads what the client sends; True = it left."""
+    size = 0
+    while size <= KEPT_BYTES:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            return True
+        messages.append(message)
+        size += len(message.get("body", b""))
+    return False
+
+
+def _replayed(messages: list[Message], receive: Receive) -> Receive:
+    kept = iter(messages)
+
+    async def replay() -> Message:
+        with contextlib.suppress(StopIteration):
+            return next(kept)
+        return await receive()
+
+    return replay

@@ -1,0 +1,36 @@
+"""What outlives every state of the server: connections, counts, numbers, and the gate for new work."""
+
+from dataclasses import dataclass
+
+from appliance.server.admission import Admission
+from appliance.server.board import Board
+from appliance.server.config import ServerConfig
+from appliance.server.errors import unavailable
+from appliance.server.gate import Gate
+from appliance.server.metrics import Metrics
+from appliance.server.pool import Engines, Pool
+
+
+@dataclass
+class Shared:
+    board: Board
+    pool: Pool
+    admission: Admission
+    gate: Gate
+    metrics: Metrics
+    draining: bool = False
+    """SIGTERM came: what is new is refused."""
+    active: int = 0
+    """HTTP requests being answered or held, the open routes aside."""
+    engines: Engines | None = None
+    """Those of the current state; None where it has none that speak our protocol."""
+
+    def check_serving(self) -> None:
+        if self.draining:
+            raise unavailable("the server is shutting down", retry_after=5)
+
+
+def make_shared(config: ServerConfig, board: Board, metrics_folder: str | None) -> Shared:
+    admission = Admission(config.queue_requests, config.queue_tokens, board)
+    gate = Gate(admission)
+    return Shared(board, Pool(board.servers), admission, gate, Metrics(metrics_folder))
