@@ -23,9 +23,11 @@ from appliance.engine.protocol import (
     ENCODER,
     FROM_ENGINE,
     Abort,
+    AdapterAnswer,
     Drain,
     FromEngine,
     Hello,
+    LoadAdapter,
     Outputs,
     Ready,
     Reconfigure,
@@ -35,6 +37,7 @@ from appliance.engine.protocol import (
     Stats,
     Submit,
     ToEngine,
+    UnloadAdapter,
 )
 from appliance.engine.streams import EngineDied, UpdateStream
 
@@ -60,7 +63,7 @@ class EngineClient:
         self._up = asyncio.Event()
         self._streams: dict[str, UpdateStream] = {}
         self._references = itertools.count(1)
-        self._answers: dict[int, asyncio.Future[Reconfigured]] = {}
+        self._answers: dict[int, asyncio.Future[Reconfigured | AdapterAnswer]] = {}
         self._tasks: list[asyncio.Task[None]] = []
         self._context: zmq.asyncio.Context | None = None
 
@@ -132,18 +135,15 @@ class EngineClient:
         Raises ValueError with the engine's reason where it refused and nothing changed, EngineDied where it is down,
         TimeoutError after `timeout` seconds; what holds then shows in the next Ready.
         """
-        if self.ready is None:
-            raise EngineDied(self.reason)
-        reference = next(self._references)
-        answer = self._answers[reference] = asyncio.get_running_loop().create_future()
-        try:
-            self._send(Reconfigure(reference=reference, settings=dict(settings)))
-            async with asyncio.timeout(timeout):
-                error = (await answer).error
-        finally:
-            del self._answers[reference]
-        if error is not None:
-            raise ValueError(error)
+        await self._ask(Reconfigure(reference=next(self._references), settings=dict(settings)), timeout)
+
+    async def load_adapter(self, name: str, path: str, timeout: float | None = None) -> None:
+        """The LoRA adapter in folder `path` answers to `name`, also where another one did. Raises as `reconfigure`."""
+        await self._ask(LoadAdapter(reference=next(self._references), name=name, path=path), timeout)
+
+    async def unload_adapter(self, name: str, timeout: float | None = None) -> None:
+        """New requests for `name` are refused at once; returns when the last one has ended. Raises as `reconfigure`."""
+        await self._ask(UnloadAdapter(reference=next(self._references), name=name), timeout)
 
     def drain(self) -> None:
         """The engine finishes what it has, refuses what is new, and exits."""
@@ -174,6 +174,19 @@ class EngineClient:
         sent = asyncio.ensure_future(self._socket.send(ENCODER.encode(message), zmq.NOBLOCK))
         if sent.exception() is not None:
             raise EngineDied("the connection to the engine is gone")
+
+    async def _ask(self, change: Reconfigure | LoadAdapter | UnloadAdapter, timeout: float | None) -> None:
+        if self.ready is None:
+            raise EngineDied(self.reason)
+        answer = self._answers[change.reference] = asyncio.get_running_loop().create_future()
+        try:
+            self._send(change)
+            async with asyncio.timeout(timeout):
+                error = (await answer).error
+        finally:
+            del self._answers[change.reference]
+        if error is not None:
+            raise ValueError(error)
 
     async def _keep(self, work: Callable[[], Awaitable[None]]) -> None:
         """What nobody foresaw takes the client down, not its tasks: it begins anew with a Hello."""
@@ -208,7 +221,7 @@ class EngineClient:
                     self.ready = message
                     self.reason = ""
                     self._up.set()
-                case Reconfigured():
+                case Reconfigured() | AdapterAnswer():
                     answer = self._answers.get(message.reference)
                     if answer is not None and not answer.done():
                         answer.set_result(message)

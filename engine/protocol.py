@@ -48,6 +48,8 @@ class Request(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     priority: int = 0
     """Lower runs first; equal priorities in order of arrival."""
     arrival: float = 0.0
+    adapter: str | None = None
+    """Name of a loaded LoRA adapter; None = the model itself."""
     generated: list[int] = []
     """Tokens an earlier engine already produced and the client already has: the engine computes prompt and these again
     (as after a preemption) and goes on. Penalties, seeds and min_tokens count them as output; `sampling.max_tokens`
@@ -84,7 +86,24 @@ class Reconfigure(msgspec.Struct, frozen=True, tag="reconfigure", kw_only=True):
     settings: dict[str, bool | int | str]
 
 
-ToEngine = Hello | Submit | Abort | Drain | ResetPrefixCache | Reconfigure
+class LoadAdapter(msgspec.Struct, frozen=True, tag="load_adapter", kw_only=True):
+    """Makes a PEFT LoRA adapter resident. A name that is taken leads to the new one from now on."""
+
+    reference: int
+    """Comes back in AdapterAnswer."""
+    name: str
+    path: str
+    """Folder with adapter_config.json and adapter_model.safetensors."""
+
+
+class UnloadAdapter(msgspec.Struct, frozen=True, tag="unload_adapter", kw_only=True):
+    """New requests for it are refused at once; it goes when its last request has ended, and then comes the answer."""
+
+    reference: int
+    name: str
+
+
+ToEngine = Hello | Submit | Abort | Drain | ResetPrefixCache | Reconfigure | LoadAdapter | UnloadAdapter
 
 
 class TokenLogprobs(msgspec.Struct, frozen=True, array_like=True):
@@ -123,6 +142,15 @@ class Outputs(msgspec.Struct, frozen=True, tag="outputs"):
     updates: list[Update]
 
 
+class LoadedAdapter(msgspec.Struct, frozen=True):
+    path: str
+    fingerprint: str
+    """64 hex digits over configuration and weights."""
+    rank: int
+    nbytes: int
+    """Memory it takes."""
+
+
 class Ready(msgspec.Struct, frozen=True, tag="ready", kw_only=True):
     """The engine has loaded its model and produced a real token."""
 
@@ -140,6 +168,8 @@ class Ready(msgspec.Struct, frozen=True, tag="ready", kw_only=True):
     weights_fingerprint: str
     boot_stages: list[tuple[str, float]]
     """(name, seconds) in order."""
+    adapters: dict[str, LoadedAdapter] = {}
+    """By the name that requests use."""
 
     @property
     def kv_tokens(self) -> int:
@@ -184,7 +214,15 @@ class Reconfigured(msgspec.Struct, frozen=True, tag="reconfigured", kw_only=True
     """Why nothing was changed; None = all of it holds from the next step on."""
 
 
-FromEngine = Ready | Outputs | Stats | Reconfigured
+class AdapterAnswer(msgspec.Struct, frozen=True, tag="adapter_answer", kw_only=True):
+    """Sent to who asked; every server gets a new Ready as soon as the names have changed."""
+
+    reference: int
+    error: str | None = None
+    """Why nothing was changed."""
+
+
+FromEngine = Ready | Outputs | Stats | Reconfigured | AdapterAnswer
 
 ENCODER = msgspec.msgpack.Encoder()
 TO_ENGINE = msgspec.msgpack.Decoder(ToEngine)

@@ -9,10 +9,9 @@ from typing import Self
 
 import msgspec
 import zmq
-from msgspec import structs
 from zmq.utils.monitor import parse_monitor_message
 
-from appliance.engine import logs
+from appliance.engine.changes import Changes
 from appliance.engine.core.engine import Engine
 from appliance.engine.protocol import (
     DRAINING,
@@ -22,15 +21,16 @@ from appliance.engine.protocol import (
     Drain,
     FromEngine,
     Hello,
+    LoadAdapter,
     Outputs,
     Ready,
     Reconfigure,
-    Reconfigured,
     Request,
     ResetPrefixCache,
     Stats,
     Submit,
     ToEngine,
+    UnloadAdapter,
     Update,
 )
 
@@ -53,7 +53,8 @@ class Worker:
     def __init__(self, address: str, engine: Engine, ready: Ready) -> None:
         """Binds; zmq.ZMQError where the address cannot be had."""
         self._engine = engine
-        self._ready = ready
+        self._changes = Changes(engine, ready)
+        self._announced = self._changes.ready
         self._servers: set[bytes] = set()
         self._draining = False
         self._stats: Stats | None = None
@@ -120,6 +121,8 @@ class Worker:
                 self._checked = False
                 for server, updates in engine.step().items():
                     self._send(server, Outputs(updates))
+            for server, answer in self._changes.late_answers():
+                self._send(server, answer)
             self._report()
 
     def _patience_ms(self) -> int:
@@ -168,29 +171,24 @@ class Worker:
                     self._send(server, Outputs(aborted))
             case Hello():
                 self._engine.abort_owner(server)
-                self._send(server, self._ready)
+                self._send(server, self._changes.ready)
                 self._send(server, self._engine.stats())
             case Drain():
                 self._draining = True
             case ResetPrefixCache():
                 self._engine.reset_prefix_cache()
-            case Reconfigure():
-                self._send(server, Reconfigured(reference=message.reference, error=self._reconfigure(message.settings)))
+            case Reconfigure() | LoadAdapter() | UnloadAdapter():
+                answer = self._changes.take(server, message)
+                self._announce()
+                if answer is not None:
+                    self._send(server, answer)
 
-    def _reconfigure(self, settings: dict[str, bool | int | str]) -> str | None:
-        """Why nothing changed. Every server hears the new numbers before the one that asked gets its answer."""
-        before = self._engine.config
-        try:
-            config = self._engine.reconfigure(settings)
-        except ValueError as error:
-            return str(error)
-        if (config.log_level, config.log_format) != (before.log_level, before.log_format):
-            logs.configure(config.log_level, config.log_format)
-        self._ready = structs.replace(self._ready, max_context=config.max_context, max_sequences=config.max_sequences)
-        logger.info("takes new settings: %s", ", ".join(f"{name} {value}" for name, value in settings.items()))
-        for server in list(self._servers):
-            self._send(server, self._ready)
-        return None
+    def _announce(self) -> None:
+        """Every server hears of a change before the one that asked for it gets its answer."""
+        if self._announced != self._changes.ready:
+            self._announced = self._changes.ready
+            for server in list(self._servers):
+                self._send(server, self._announced)
 
     def _refuse(self, requests: list[Request]) -> list[Update]:
         return [Update(request_id=request.request_id, finish_reason="error", error=DRAINING) for request in requests]

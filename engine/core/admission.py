@@ -1,5 +1,6 @@
 """What is refused on arrival, because it could never run or would take others down with it."""
 
+from collections.abc import Container
 from dataclasses import dataclass
 
 from appliance.engine.config import EngineConfig
@@ -22,8 +23,10 @@ class Limits:
         return cls(vocab_size, longest, prompt)
 
 
-def refusal(request: Request, limits: Limits) -> str | None:
+def refusal(request: Request, limits: Limits, adapters: Container[str]) -> str | None:
     """Why this engine cannot run the request, or None."""
+    if request.adapter is not None and request.adapter not in adapters:
+        return f"no adapter {request.adapter!r} is loaded"
     prompt, generated, sampling = request.prompt, request.generated, request.sampling
     if not prompt:
         return "the prompt is empty"

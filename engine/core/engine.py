@@ -4,10 +4,11 @@ import logging
 import secrets
 import time
 from bisect import bisect_left
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from appliance.engine.config import EngineConfig
+from appliance.engine.core.adapters import Adapters
 from appliance.engine.core.admission import Limits, refusal
 from appliance.engine.core.postprocess import advance
 from appliance.engine.core.reconfigure import reconfigured
@@ -47,10 +48,13 @@ class Engine:
         self.config = config
         self.scheduler = Scheduler(config)
         self.limits = Limits.of(config, vocab_size)
+        self.adapters = Adapters(runner)
         self._runner = runner
         self._eos_token_ids = eos_token_ids
         self._clock = clock
         self._requests: dict[tuple[bytes, str], RequestState] = {}
+        self._ended_adapters: list[int] = []
+        """Of requests whose slots are yet to be freed."""
         self._arrivals = 0
         self._failed_steps = 0
         self._steps = 0
@@ -68,7 +72,9 @@ class Engine:
         refused = []
         for request in requests:
             key = (owner, request.request_id)
-            error = "a request of this id is running" if key in self._requests else refusal(request, self.limits)
+            error = refusal(request, self.limits, self.adapters.by_name)
+            if key in self._requests:
+                error = "a request of this id is running"
             if error is not None:
                 refused.append(Update(request_id=request.request_id, finish_reason="error", error=error))
                 continue
@@ -163,21 +169,28 @@ class Engine:
         self.scheduler.check_integrity()
         known = {*self.scheduler.running, *self.scheduler.waiting}
         assert known == set(self._requests.values())
+        self.adapters.check_integrity(Counter(state.adapter for state in known if state.adapter))
 
     def _accept(self, owner: bytes, request: Request) -> RequestState:
         self._arrivals += 1
         seed = secrets.randbits(63)
-        return RequestState.from_message(
-            owner, request, self._arrivals, seed, self._eos_token_ids, self.limits.max_tokens
+        adapter = self.adapters.by_name[request.adapter] if request.adapter is not None else None
+        state = RequestState.from_message(
+            owner, request, self._arrivals, seed, self._eos_token_ids, self.limits.max_tokens, adapter
         )
+        self.adapters.use(state.adapter)
+        return state
 
     def _finish(self, state: RequestState) -> None:
         del self._requests[state.owner, state.request_id]
+        self._ended_adapters.append(state.adapter)
         self.scheduler.finish(state)
 
     def _free_vacated(self) -> None:
         for slot in self.scheduler.take_vacated():
             self._runner.free(slot)
+        while self._ended_adapters:
+            self.adapters.release(self._ended_adapters.pop())
 
     def _fail(self, states: list[RequestState], error: Exception) -> Updates:
         self._failed_steps += 1
@@ -223,4 +236,5 @@ def _start(state: RequestState, now: float) -> SlotStart:
         prompt_length=state.prompt_length,
         sampling=state.wanted_sampling,
         fallback_seed=state.fallback_seed,
+        adapter=state.adapter,
     )

@@ -105,6 +105,6 @@ class KVCache:
         hashes, size = request.hashes, self.block_tokens
         while len(hashes) <= index:
             start = len(hashes) * size
-            parent = hashes[-1] if hashes else root_hash(request.cache_salt)
+            parent = hashes[-1] if hashes else root_hash(request.cache_salt, request.adapter_fingerprint)
             hashes.append(block_hash(parent, request.token_ids[start : start + size]))
         return hashes[index]

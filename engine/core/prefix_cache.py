@@ -10,11 +10,17 @@ from hashlib import blake2b
 DIGEST_BYTES = 32
 
 
-def root_hash(salt: str | None) -> bytes:
-    """Parent of a sequence's first block; requests with different salts share nothing."""
-    if salt is None:
-        return bytes(DIGEST_BYTES)
-    return blake2b(salt.encode("utf-8", "surrogatepass"), digest_size=DIGEST_BYTES, person=b"cache salt").digest()
+def root_hash(salt: str | None, adapter: bytes = b"") -> bytes:
+    """Parent of a sequence's first block; requests with different salts or adapters share nothing.
+
+    `adapter`: a fingerprint of fixed length; empty = the base model.
+    """
+    root = bytes(DIGEST_BYTES)
+    if salt is not None:
+        root = blake2b(salt.encode("utf-8", "surrogatepass"), digest_size=DIGEST_BYTES, person=b"cache salt").digest()
+    if adapter:
+        root = blake2b(adapter + root, digest_size=DIGEST_BYTES, person=b"adapter").digest()
+    return root
 
 
 def block_hash(parent: bytes, token_ids: Sequence[int]) -> bytes:

@@ -6,6 +6,7 @@ from enum import Enum
 from msgspec import structs
 
 from appliance.engine import protocol
+from appliance.engine.core.adapters import Adapter
 from appliance.engine.protocol import SamplingParams, TokenLogprobs
 
 
@@ -35,6 +36,9 @@ class RequestState:
     stop_ids: frozenset[int]
     max_total: int
     """Tokens that end it, prompt included: what the engine promised when it took the request."""
+    adapter: int = 0
+    """Key of a loaded adapter; 0 = the base model."""
+    adapter_fingerprint: bytes = b""
     cache_salt: str | None = None
     arrival: float = 0.0
 
@@ -63,7 +67,14 @@ class RequestState:
 
     @classmethod
     def from_message(
-        cls, owner: bytes, message: protocol.Request, order: int, seed: int, eos_ids: tuple[int, ...], max_total: int
+        cls,
+        owner: bytes,
+        message: protocol.Request,
+        order: int,
+        seed: int,
+        eos_ids: tuple[int, ...],
+        max_total: int,
+        adapter: Adapter | None = None,
     ) -> "RequestState":
         """One that comes with generated tokens is as after a preemption."""
         sampling = message.sampling
@@ -79,6 +90,8 @@ class RequestState:
             eos_ids=frozenset(() if sampling.ignore_eos else eos_ids),
             stop_ids=frozenset(sampling.stop_token_ids),
             max_total=max_total,
+            adapter=adapter.key if adapter else 0,
+            adapter_fingerprint=adapter.facts.fingerprint if adapter else b"",
             cache_salt=message.cache_salt,
             arrival=message.arrival,
             status=Status.PREEMPTED if moved else Status.WAITING,

@@ -4,25 +4,26 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
 
+from appliance.engine.checkpoint.errors import CheckpointError
 from appliance.engine.config import EngineConfig
 from appliance.engine.core.engine import Engine
-from appliance.engine.core.types import ScheduledRequest, SlotStart, StepOutput
+from appliance.engine.core.types import AdapterFacts, ScheduledRequest, SlotStart, StepOutput
 from appliance.engine.protocol import Request, SamplingParams, TokenLogprobs, Update
 
 VOCAB = 97
 EOS = 96
 
 
-def next_token(tokens: list[int]) -> int:
-    """Depends on every token before it; EOS never comes by itself."""
-    return int.from_bytes(sha256(repr(tokens).encode()).digest()[:4]) % EOS
+def next_token(tokens: list[int], weights: str = "") -> int:
+    """Depends on every token before it and on the adapter's weights; EOS never comes by itself."""
+    return int.from_bytes(sha256(f"{tokens}{weights}".encode()).digest()[:4]) % EOS
 
 
-def continuation(prompt: list[int], count: int) -> list[int]:
+def continuation(prompt: list[int], count: int, weights: str = "") -> list[int]:
     """What a request gives alone."""
     tokens = list(prompt)
     for _ in range(count):
-        tokens.append(next_token(tokens))
+        tokens.append(next_token(tokens, weights))
     return tokens[len(prompt) :]
 
 
@@ -42,10 +43,17 @@ def engine_config(**options: Any) -> EngineConfig:
 
 
 def ask(
-    name: str, prompt: list[int], max_tokens: int = 4, *, salt: str | None = None, priority: int = 0, **sampling: Any
+    name: str,
+    prompt: list[int],
+    max_tokens: int = 4,
+    *,
+    salt: str | None = None,
+    priority: int = 0,
+    adapter: str | None = None,
+    **sampling: Any,
 ) -> Request:
     wanted = SamplingParams(max_tokens=max_tokens, **sampling)
-    return Request(request_id=name, prompt=prompt, sampling=wanted, cache_salt=salt, priority=priority)
+    return Request(request_id=name, prompt=prompt, sampling=wanted, cache_salt=salt, priority=priority, adapter=adapter)
 
 
 class Bench:
@@ -97,7 +105,7 @@ class Bench:
 
 @dataclass
 class FakeRunner:
-    """Stores (position, token) where keys and values would lie, and reads every history back before it answers."""
+    """Stores (position, token, weights) where keys and values would lie, and reads every history back before it answers."""
 
     num_blocks: int
     block_tokens: int
@@ -114,8 +122,11 @@ class FakeRunner:
         return cls(config.num_blocks, config.block_tokens, config.max_batch_tokens, config.max_sequences)
 
     def __post_init__(self) -> None:
-        self.pool: list[list[tuple[int, int] | None]] = [[None] * self.block_tokens for _ in range(self.num_blocks)]
+        self.pool: list[list[tuple[int, int, str] | None]] = [
+            [None] * self.block_tokens for _ in range(self.num_blocks)
+        ]
         self.slots: dict[int, tuple[SlotStart, list[int]]] = {}
+        self.adapters: dict[int, str] = {}
         self.tokens_computed = 0
 
     def reconfigure(self, config: EngineConfig) -> None:
@@ -138,6 +149,21 @@ class FakeRunner:
     def free(self, slot: int) -> None:
         self.slots.pop(slot, None)
 
+    def load_adapter(self, key: int, folder: str) -> AdapterFacts:
+        """Its weights are the folder's name; one called "broken" does not fit."""
+        if folder == "broken":
+            raise CheckpointError(folder, "is no adapter of this model")
+        assert key not in self.adapters
+        self.adapters[key] = folder
+        return AdapterFacts(sha256(folder.encode()).digest(), 8, 1000)
+
+    def unload_adapter(self, key: int) -> None:
+        assert all(start.adapter != key for start, _ in self.slots.values()), "unloaded in use"
+        del self.adapters[key]
+
+    def weights(self, start: SlotStart) -> str:
+        return self.adapters[start.adapter] if start.adapter else ""
+
     def check_shape(self, scheduled: list[ScheduledRequest]) -> None:
         allowed = max(self.max_batch_tokens, min(self.overhang, len(scheduled)))
         assert sum(share.num_tokens for share in scheduled) <= allowed, "over budget"
@@ -149,13 +175,14 @@ class FakeRunner:
         assert kinds == sorted(kinds, reverse=True), "decodes come first"
 
     def store(self, share: ScheduledRequest) -> None:
-        _, tokens = self.slots[share.slot]
+        start, tokens = self.slots[share.slot]
+        weights = self.weights(start)
         end = share.num_computed + share.num_tokens
         assert share.samples == (end == len(tokens))
         assert len(share.block_table) >= -(-end // self.block_tokens)
         for position in range(share.num_computed, end):
             block, offset = share.block_table[position // self.block_tokens], position % self.block_tokens
-            self.pool[block][offset] = (position, tokens[position])
+            self.pool[block][offset] = (position, tokens[position], weights)
         self.tokens_computed += share.num_tokens
 
     def answer(self, share: ScheduledRequest) -> StepOutput:
@@ -165,13 +192,16 @@ class FakeRunner:
             self.pool[share.block_table[position // self.block_tokens]][position % self.block_tokens]
             for position in range(end)
         ]
-        assert seen == list(enumerate(tokens[:end])), f"{start.request_id} reads the KV of others"
+        weights = self.weights(start)
+        assert seen == [(position, tokens[position], weights) for position in range(end)], (
+            f"{start.request_id} reads the KV of others"
+        )
         prompt_logprobs = None
         if start.sampling.prompt_logprobs is not None:
             following = tokens[share.num_computed + 1 : min(end + 1, start.prompt_length)]
             prompt_logprobs = [TokenLogprobs(token, -1.0, 1, [token], [-1.0]) for token in following]
         if not share.samples:
             return StepOutput(share.slot, prompt_logprobs=prompt_logprobs)
-        new = continuation(tokens, self.tokens_per_step)
+        new = continuation(tokens, self.tokens_per_step, weights)
         tokens.extend(new)
         return StepOutput(share.slot, new, None, prompt_logprobs)
