@@ -87,6 +87,15 @@ _PAGES = (
         "Set `parallelism.expert.enabled: true` too, or remove `elastic`.",
     ),
     Code(
+        "AP0223",
+        "machines that cannot run one engine together",
+        "With `parallelism.nodes` above 1 vLLM's processes on several machines form one engine: the others find the "
+        "first by `master-addr` (or a Ray cluster has them already), each holds an equal share of tensor x pipeline "
+        "devices, and one appliance serves one such engine.",
+        "Name the first machine, or let Ray do it; make the numbers come out even.",
+        "engine: {backend: vllm, vllm: {options: {master-addr: 10.0.0.1}}}",
+    ),
+    Code(
         "AP0225",
         "steps that are too small",
         "One step computes a token of every running sequence, and without chunked prefill a whole prompt.",
@@ -103,6 +112,20 @@ _PAGES = (
         "options of a backend that is not used",
         "`engine.vllm` is read with `engine.backend: vllm` only.",
         "Remove the section, or set the backend.",
+    ),
+    Code(
+        "AP0228",
+        "an option that the profile says elsewhere",
+        "`engine.vllm.options` holds what the profile has no field for. An option that a field stands for, or that the "
+        "appliance decides itself (where vLLM listens, its keys, its queue), would be said twice, and one of the two "
+        "would lose in silence.",
+        "Write the field that is named.",
+    ),
+    Code(
+        "AP0229",
+        "a model file that vLLM does not read",
+        "vLLM loads folders and repositories with safetensors. GGUF files are read by the native engine.",
+        "Name a folder or a repository, or use the native engine.",
     ),
     Code(
         "AP0230",
@@ -171,9 +194,34 @@ _PAGES = (
     ),
     Code(
         "AP0246",
-        "a password in the repository's address",
-        "The profile is text that others read. The address is not repeated in any message.",
-        "Use an SSH key or a credential helper, and replace the password.",
+        "a secret in the repository's address",
+        "The profile is text that others read. A password before the host, any user name in an http(s) address (tokens "
+        "are written there) and a query are refused; the address is not repeated in any message.",
+        "Name the secret in `gitops.credentials`, and replace it: it stood in a text.",
+        "gitops: {repo: https://token@example.org/x.git, path: p.yaml}\n"
+        "gitops: {repo: https://example.org/x.git, path: p.yaml, credentials: {env: GIT_TOKEN}}",
+    ),
+    Code(
+        "AP0247",
+        "not a repository's address",
+        "Repositories are followed over https, http, ssh and in folders of this machine. A folder is named absolutely: "
+        "the profile may come from the repository itself, which has no folder here.",
+        "Write `https://host/name.git`, `ssh://user@host/name.git`, `user@host:name.git`, `file:///folder`, `/folder`.",
+    ),
+    Code(
+        "AP0248",
+        "not a path inside the repository",
+        "`gitops.path` names one file from the top of the repository, without `..`, and not from the root of this "
+        "machine.",
+        "Write it as `profiles/chat.yaml`.",
+    ),
+    Code(
+        "AP0249",
+        "not a signing key",
+        "`gitops.signed_by` lists SSH public keys, as `ssh-keygen` writes them into a `.pub` file and git signs with "
+        "where `gpg.format` is `ssh`. OpenPGP and X.509 signatures are not supported.",
+        "Write the line of the `.pub` file.",
+        'signed_by: [0xDEADBEEF]\nsigned_by: ["ssh-ed25519 AAAAC3Nza... ops@example.org"]',
     ),
     Code(
         "AP0250",
@@ -181,6 +229,30 @@ _PAGES = (
         "The profile's schema already has this field or value, and no part of this appliance carries it out. It is "
         "refused instead of ignored: what a profile says is what runs.",
         "Write what the message names. Endpoints set to `auto` are served as soon as the appliance has them.",
+    ),
+    Code(
+        "AP0251",
+        "credentials that do not fit the address",
+        "A token goes with https alone, a private key and `known_hosts` with ssh; a folder needs neither.",
+        "Do what the message says.",
+    ),
+    Code(
+        "AP0252",
+        "a profile over an open road",
+        "What comes over http:// can be changed by anybody on the way, and a profile decides what this machine runs.",
+        "Write `https://`, or list the keys that must have signed in `gitops.signed_by`.",
+    ),
+    Code(
+        "AP0253",
+        "looks too often",
+        "Each look at a repository is a process and a connection.",
+        "Write a second or more; a minute is usual.",
+    ),
+    Code(
+        "AP0254",
+        "a commit cannot be followed",
+        "A branch or a tag can move to another commit; a commit stays what it is.",
+        "Name a branch or a tag, or use the file of that commit without `gitops`.",
     ),
 )
 

@@ -220,8 +220,7 @@ def _text(draft: Draft, backend: str) -> str:
     lines = []
     if backend == "vllm":
         lines += [
-            "# Something here needs vLLM itself. This release of the appliance runs its own engine only, so",
-            "# `appliance validate` refuses `backend: vllm` (AP0250) and checks the rest.",
+            "# Something here needs vLLM itself, so `backend: vllm` runs it; `vllm` has to be installed beside.",
         ]
     lines += [f"# No equivalent: {one.subject}: {one.why}" for one in draft.missing]
     order = ("schema", "name", "release", "model")

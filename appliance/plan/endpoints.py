@@ -5,9 +5,10 @@ from typing import cast
 from appliance.engine.checkpoint.task import Task
 from appliance.profile import Profile
 from appliance.server.config import EndpointSwitch
-from appliance.validate.not_yet import NOT_YET
+from appliance.validate.not_yet import missing_with
 
 GENERATING = ("chat", "completions", "responses", "messages", "systemone", "decisions")
+ONLY_FOR = {"embeddings": "embed", "transcriptions": "transcribe"}
 
 
 def switches(profile: Profile, task: Task) -> dict[str, EndpointSwitch]:
@@ -19,7 +20,7 @@ def switches(profile: Profile, task: Task) -> dict[str, EndpointSwitch]:
 
 def resolve_auto(profile: Profile, task: Task) -> dict[str, tuple[EndpointSwitch, str]]:
     """By dotted path: what each endpoint that stands at auto becomes, and why."""
-    missing = {absent.path for absent in NOT_YET}
+    missing = missing_with(profile.engine.backend)
     chosen: dict[str, tuple[EndpointSwitch, str]] = {}
     for name in type(profile.endpoints).model_fields:
         path = f"endpoints.{name}"
@@ -27,8 +28,12 @@ def resolve_auto(profile: Profile, task: Task) -> dict[str, tuple[EndpointSwitch
             continue
         if path in missing:
             chosen[path] = "off", "not part of this release"
-        elif name in GENERATING and task not in ("generate", "unknown"):
+        elif not _can(name, task):
             chosen[path] = "off", f"the checkpoint's task is {task}"
         else:
             chosen[path] = "on", "the release has it and the model can"
     return chosen
+
+
+def _can(name: str, task: Task) -> bool:
+    return task in ("generate", "unknown") if name in GENERATING else ONLY_FOR.get(name, task) == task

@@ -35,7 +35,7 @@ class Machine:
 def choose_machine(profile: Profile, hardware: HardwareSnapshot, forecast: bool, refusals: Refusals) -> Machine:
     """`forecast` plans for the best device of the snapshot, also where this release cannot boot on it."""
     platform, reason = _platform(profile, hardware, forecast, refusals)
-    wanted = profile.parallelism.tensor * profile.parallelism.pipeline
+    wanted = -(-profile.parallelism.tensor * profile.parallelism.pipeline // profile.parallelism.nodes)
     devices, devices_reason = _devices(profile, wanted)
     if platform == "cpu":
         arch, memory, available = hardware.cpu_arch, hardware.memory, hardware.memory_available

@@ -5,9 +5,10 @@ from typing import Any
 from appliance.engine.checkpoint import Checkpoint
 from appliance.engine.config import EngineConfig
 from appliance.profile import Profile
-from appliance.validate.not_yet import NOT_YET
+from appliance.validate.not_yet import missing_with
 
 from .boot_time import boot_seconds
+from .checkpoints import Foreign
 from .endpoints import resolve_auto, switches
 from .errors import FindPosition, Refusals, nowhere
 from .hardware import HardwareSnapshot
@@ -24,7 +25,7 @@ from .units import size
 def make_plan(
     profile: Profile,
     hardware: HardwareSnapshot,
-    checkpoint: Checkpoint,
+    checkpoint: Checkpoint | Foreign,
     *,
     address: str = "ipc://engine",
     position: FindPosition = nowhere,
@@ -38,6 +39,12 @@ def make_plan(
     plans for the snapshot's best device even where this release cannot boot on it.
     """
     refusals = Refusals(position)
+    if profile.engine.backend == "vllm":
+        from .vllm import make_vllm_plan
+
+        return make_vllm_plan(profile, hardware, checkpoint, refusals, generation, revision, _reload(profile))
+    if isinstance(checkpoint, Foreign):
+        checkpoint.refuse(refusals)
     machine = choose_machine(profile, hardware, forecast, refusals)
     dtype, dtype_reason = choose_dtype(profile, checkpoint, machine, refusals)
     kv, kv_reason = choose_kv(profile, checkpoint, machine, dtype, refusals)
@@ -113,13 +120,23 @@ def make_plan(
         sampling=sampling,
         boot_seconds=boot_seconds(model, dtype, machine),
         engine=engine,
-        server=server_config(profile, engine, switches(profile, checkpoint.task), sampling, identity, revision),
+        server=server_config(
+            profile,
+            (address,),
+            checkpoint.path,
+            sizes.context,
+            switches(profile, checkpoint.task),
+            sampling,
+            identity,
+            revision,
+            generation,
+        ),
         notes=_notes(machine, checkpoint, shape),
     )
 
 
 def _reload(profile: Profile) -> dict[str, tuple[Any, str]]:
-    exists = all(absent.path != "reload.watch" for absent in NOT_YET)
+    exists = "reload.watch" not in missing_with(profile.engine.backend)
     chosen: dict[str, tuple[Any, str]] = {}
     if profile.reload.watch == "auto":
         chosen["reload.watch"] = exists, "the release follows edits" if exists else "not part of this release"

@@ -58,6 +58,7 @@ class MemoryPlan:
     gathered: int
     """Copies of the cache that a decode step holds at once when the pool is full."""
     kv_bytes_per_token: int
+    """0, as all that follows from it, where only vLLM knows the architecture."""
     kv_bytes_per_block: int
     kv_pool: int
     kv_tokens: int
@@ -81,8 +82,7 @@ class Plan:
     """Of the effective plan: equal hashes need no reload."""
     model: ModelFacts
     machine: MachineFacts
-    memory: MemoryPlan | None
-    """None where vLLM measures for itself what fits."""
+    memory: MemoryPlan
     values: tuple[Resolved, ...]
     sampling: dict[str, float]
     """Defaults of requests, from the checkpoint."""

@@ -1,24 +1,26 @@
 """What the API server processes are told."""
 
-from appliance.engine.config import EngineConfig
 from appliance.profile import Profile
 from appliance.server.config import EndpointSwitch, ServerConfig
 
 
 def server_config(
     profile: Profile,
-    engine: EngineConfig,
+    addresses: tuple[str, ...],
+    model_path: str,
+    max_context: int,
     endpoints: dict[str, EndpointSwitch],
     sampling: dict[str, float],
     config_hash: str,
     revision: int,
+    generation: int,
 ) -> ServerConfig:
     limits, security = profile.limits, profile.security
     return ServerConfig(
-        engine_addresses=(engine.address,),
-        model_path=engine.model_path,
+        engine_addresses=addresses,
+        model_path=model_path,
         served_names=profile.model.served_names or (profile.name,),
-        max_context=engine.max_context,
+        max_context=max_context,
         profile_name=profile.name,
         release=profile.release,
         endpoints=endpoints,
@@ -40,5 +42,6 @@ def server_config(
         access_log=profile.observability.access_log,
         config_hash=config_hash,
         revision=revision,
-        generation=engine.generation,
+        generation=generation,
+        backend=profile.engine.backend,
     )

@@ -22,8 +22,7 @@ RELOADS = {"live": "taken over while serving", "engine": "needs a new engine pro
 def print_plan(plan: Plan, console: Console, everything: bool = False) -> None:
     """`everything` also lists the fields that stand at their defaults."""
     console.print(_head(plan))
-    if plan.memory is not None:
-        console.print(_section("Memory", _memory(plan.memory, plan.machine.devices)))
+    console.print(_section("Memory", _memory(plan.memory, plan.machine.devices)))
     if plan.vllm is not None:
         console.print(_section("Command", Text(shlex.join(plan.vllm.argv()), overflow="fold")))
     by_origin = {origin: [v for v in plan.values if v.origin == origin] for origin in ("planned", "profile", "default")}
@@ -79,8 +78,7 @@ def _memory(memory: MemoryPlan, devices: int) -> Table:
         (
             "KV cache",
             memory.kv_pool,
-            f"{memory.kv_tokens:,} tokens of {size(memory.kv_bytes_per_token)}, "
-            f"or {plural(memory.full_sequences, 'sequence')} of max_context",
+            _tokens(memory),
         ),
         ("spare", memory.spare, _spare(memory)),
     ]
@@ -88,6 +86,13 @@ def _memory(memory: MemoryPlan, devices: int) -> Table:
     for name, count, reason in rows:
         table.add_row(name, size(count), Text(reason, style="dim"))
     return table
+
+
+def _tokens(memory: MemoryPlan) -> str:
+    if not memory.kv_tokens:
+        return ""
+    sequences = f", or {plural(memory.full_sequences, 'sequence')} of max_context" if memory.full_sequences else ""
+    return f"{memory.kv_tokens:,} tokens of {size(memory.kv_bytes_per_token)}{sequences}"
 
 
 def _spare(memory: MemoryPlan) -> str:

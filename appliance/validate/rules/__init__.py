@@ -2,7 +2,7 @@
 
 from ..facts import Rule
 from ..not_yet import not_yet
-from . import endpoints, engine, hardware, kv_cache, limits, model, parallelism, release, security
+from . import endpoints, engine, gitops, hardware, kv_cache, limits, model, parallelism, release, security, vllm
 
 RULES: tuple[Rule, ...] = (
     release.served,
@@ -24,6 +24,10 @@ RULES: tuple[Rule, ...] = (
     engine.step_below_context,
     engine.speculation_fields,
     engine.options_without_backend,
+    vllm.options,
+    vllm.readable,
+    vllm.nodes,
+    vllm.elastic,
     endpoints.served_by_model,
     endpoints.nothing_served,
     limits.default_beyond_context,
@@ -33,5 +37,5 @@ RULES: tuple[Rule, ...] = (
     security.origin_form,
     security.same_key_twice,
     security.media_hosts,
-    security.key_in_repository,
+    *gitops.RULES,
 )
