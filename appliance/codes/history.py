@@ -6,7 +6,7 @@ _PAGES = (
     Code(
         "AP0901",
         "the history is of a newer appliance",
-        "The state folder's `history.db` was written by a newer appliance, whose revisions this one would lose.",
+        "The state folder's `history.sqlite` was written by a newer appliance, whose revisions this one would lose.",
         "Run the newer appliance, or start with another folder: `appliance up FILE --state-dir FOLDER`.",
     ),
     Code(
@@ -39,7 +39,7 @@ _PAGES = (
     Code(
         "AP0906",
         "the history cannot be read",
-        "No appliance runs in this state folder, and its `history.db` cannot be read: it is damaged, or this user may "
+        "No appliance runs in this state folder, and its `history.sqlite` cannot be read: it is damaged, or this user may "
         "not read it. Looking never changes it; the next `appliance up` moves a damaged one aside and begins anew.",
         "Use the user that runs the appliance, or start the appliance.",
     ),

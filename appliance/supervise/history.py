@@ -16,7 +16,7 @@ from appliance.supervise.history_store import HistoryFullError, Store
 
 __all__ = ["History", "HistoryFullError", "text_diff"]
 KEPT = 1000
-FILE = "history.db"
+FILE = "history.sqlite"
 
 
 class History:

@@ -15,7 +15,7 @@ from appliance.supervise.history_records import Commit, Ending, Phase, text_hash
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    return tmp_path / "history.db"
+    return tmp_path / "history.sqlite"
 
 
 @pytest.fixture
@@ -132,13 +132,13 @@ def test_history_of_a_newer_appliance_is_refused_and_left_alone(path: Path, hist
     database.close()
     with pytest.raises(ApplianceError, match=r"AP0901 .*schema 99"):
         History(path)
-    assert [part.name for part in path.parent.iterdir()] == ["history.db"]
+    assert [part.name for part in path.parent.iterdir()] == ["history.sqlite"]
 
 
 def test_looking_into_a_folder_changes_nothing_in_it(tmp_path: Path, path: Path, history: History) -> None:
     tried(history, "one")
     before = {part.name: (part.read_bytes(), part.stat().st_mtime_ns) for part in tmp_path.iterdir()}
-    assert "history.db-wal" in before
+    assert "history.sqlite-wal" in before
     with read_history(tmp_path) as copy:
         assert [revision.text for revision in copy.list()] == ["one"]
     assert {part.name: (part.read_bytes(), part.stat().st_mtime_ns) for part in tmp_path.iterdir()} == before

@@ -32,7 +32,7 @@ KILLS = 12
 
 
 def test_kill_9_at_any_instant_loses_nothing_that_was_confirmed(tmp_path: Path) -> None:
-    path, chance = tmp_path / "history.db", random.Random(4)
+    path, chance = tmp_path / "history.sqlite", random.Random(4)
     confirmed = {"begun": 0, "applied": 0}
     for _ in range(KILLS):
         writer = subprocess.Popen([sys.executable, "-c", WRITER, str(path)], stdout=subprocess.PIPE, text=True)
@@ -90,7 +90,7 @@ print(refused[-1])
 
 
 def test_a_full_disk_is_told_and_made_good_when_there_is_room(tmp_path: Path) -> None:
-    path = tmp_path / "history.db"
+    path = tmp_path / "history.sqlite"
     ran = subprocess.run([sys.executable, "-c", FILLER, str(path)], capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr
     history = History(path)
@@ -116,7 +116,7 @@ except HistoryFullError:
 
 @pytest.mark.parametrize("killed", [True, False])
 def test_the_last_good_state_is_found_on_a_full_disk(tmp_path: Path, killed: bool) -> None:
-    path = tmp_path / "history.db"
+    path = tmp_path / "history.sqlite"
     history = History(path)
     history.finish(history.begin("a", "a", "boot"), "applied", 1)
     parts = {part: part.read_bytes() for part in tmp_path.iterdir()}
@@ -140,7 +140,7 @@ def filled(path: Path) -> bytes:
 
 @pytest.mark.parametrize("seed", range(8))
 def test_a_damaged_file_is_moved_aside_and_a_new_one_begun(tmp_path: Path, seed: int) -> None:
-    path, chance = tmp_path / "history.db", random.Random(seed)
+    path, chance = tmp_path / "history.sqlite", random.Random(seed)
     content = bytearray(filled(path))
     for _ in range(4):
         page = chance.randrange(len(content) // 4096) * 4096
@@ -152,13 +152,13 @@ def test_a_damaged_file_is_moved_aside_and_a_new_one_begun(tmp_path: Path, seed:
     history.finish(number, "applied", 1)
     assert history.get(number) == history.last_good() == history.list(1)[0]
     history.close()
-    assert health.state == "renewed" and "history.db.damaged-1" in health.detail
-    assert (tmp_path / "history.db.damaged-1").read_bytes() == content
+    assert health.state == "renewed" and "history.sqlite.damaged-1" in health.detail
+    assert (tmp_path / "history.sqlite.damaged-1").read_bytes() == content
     assert number == health.revisions + 1 or number == 31
 
 
 def test_what_can_be_read_of_a_damaged_file_is_kept(tmp_path: Path) -> None:
-    path = tmp_path / "history.db"
+    path = tmp_path / "history.sqlite"
     content = bytearray(filled(path))
     index_page = 2 * 4096
     content[index_page : index_page + 4096] = b"\xaa" * 4096
@@ -172,11 +172,11 @@ def test_what_can_be_read_of_a_damaged_file_is_kept(tmp_path: Path) -> None:
 
 
 def test_damage_while_it_is_open_does_not_stop_it(tmp_path: Path) -> None:
-    path = tmp_path / "history.db"
+    path = tmp_path / "history.sqlite"
     filled(path)
     history = History(path)
     path.write_bytes(b"this is no database" * 1000)
-    (tmp_path / "history.db-wal").unlink()
+    (tmp_path / "history.sqlite-wal").unlink()
     numbers = []
     for index in range(4):
         try:
@@ -189,7 +189,7 @@ def test_damage_while_it_is_open_does_not_stop_it(tmp_path: Path) -> None:
 
 
 def test_a_deleted_file_is_made_anew(tmp_path: Path) -> None:
-    path = tmp_path / "history.db"
+    path = tmp_path / "history.sqlite"
     filled(path)
     history = History(path)
     for part in list(tmp_path.iterdir()):
@@ -205,7 +205,7 @@ def test_a_deleted_file_is_made_anew(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
-    history = History(tmp_path / "gone" / "history.db")
+    history = History(tmp_path / "gone" / "history.sqlite")
     assert history.health().state == "unwritable" and history.last_good() is None
     with pytest.raises(HistoryFullError):
         history.begin("a", "a", "boot")

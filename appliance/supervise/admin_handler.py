@@ -1,0 +1,136 @@
+"""What the supervisor answers on the admin channel."""
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Protocol
+
+from msgspec.structs import replace
+
+from appliance.diagnostics import Position
+from appliance.plan import diff_plans
+from appliance.supervise.admin_protocol import Planned, Text
+from appliance.supervise.backends import engine_change
+from appliance.supervise.decide import Decision, DoesNotFit, Situation, decide
+from appliance.supervise.detached import detached
+from appliance.supervise.errors import cannot_run
+from appliance.supervise.history import History
+from appliance.supervise.history_records import Phase, Revision
+from appliance.supervise.judge import new_contents, with_room
+from appliance.supervise.proposal import Outcome, Proposal
+from appliance.supervise.status import ApplianceStatus, GitStatus
+from appliance.supervise.status_file import differences, file_status, planned
+from appliance.supervise.status_make import Subject, make_status
+
+Told = Callable[[Phase], None]
+
+
+class Supervised(Subject, Protocol):
+    def propose(self, proposal: Proposal) -> Awaitable[Outcome]: ...
+
+
+class AdminHandler:
+    """A Handler over a supervisor. `git` and `kept`: standing and text of the agent, where one follows a repository."""
+
+    def __init__(
+        self,
+        subject: Supervised,
+        git: Callable[[], GitStatus | None] = lambda: None,
+        kept: Callable[[], str | None] = lambda: None,
+    ) -> None:
+        self._subject, self._git, self._kept = subject, git, kept
+
+    @property
+    def history(self) -> History:
+        return self._subject.history
+
+    @property
+    def running(self) -> Revision | None:
+        """With the text that runs, which may be newer than the revision where the plan stayed the same."""
+        running = self._subject.running
+        if running is None:
+            return None
+        candidate = running.candidate
+        found = self.history.get(running.revision)
+        if found is None:
+            return Revision(number=running.revision, text=candidate.text, hash=candidate.hash, source="boot")
+        return replace(found, text=candidate.text, hash=candidate.hash)
+
+    async def status(self) -> ApplianceStatus:
+        running, road = self._subject.running, self._subject.road
+        pin, kept, file = self.history.pinned, self._kept(), None
+        if running is not None:
+            file = await detached(lambda: file_status(road, running.candidate, pin, kept))
+        name = running.candidate.checked.profile.name if running else self._subject.folder.path.name
+        return make_status(self._subject, name, file, self._git())
+
+    async def reload(self, actor: str, note: str, told: Told) -> Outcome:
+        return await self._propose(Proposal("admin", actor=actor, note=note), told)
+
+    async def rollback(self, to: Revision, actor: str, note: str, told: Told) -> Outcome:
+        running = self._subject.running
+        away = running.candidate.hash if running else ""
+        why = note or f"to revision {to.number}"
+        name = f"revision {to.number}"
+        outcome = await self._propose(Proposal("rollback", to.text, actor, why, name=name), told)
+        if outcome.good and away not in ("", to.hash) and outcome.revision is not None:
+            with self._subject.parts.history_kept():
+                self.history.pin(outcome.revision, away)
+        return outcome
+
+    async def wanted(self) -> Text:
+        kept, file = self._kept(), self._subject.road.file
+        if kept is not None:
+            return Text(name=f"{file} in git", text=kept)
+        try:
+            return Text(name=str(file), text=file.read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError) as error:
+            fact = f"cannot be read: {getattr(error, 'strerror', None) or 'it is not UTF-8'}"
+            raise cannot_run(Position(str(file)), "AP0001", fact, "correct the path or the permissions") from error
+
+    async def plan_against(self, text: str, file: str) -> Planned:
+        running, road = self._subject.running, self._subject.road
+        if running is None:
+            fact = "nothing runs yet: the first boot is under way"
+            raise cannot_run(Position(file), "AP0902", fact, "ask again when appliance status says ready")
+        checked = await detached(lambda: road.check(text, file, Path(file).parent))
+        candidate = await detached(lambda: planned(road, checked))
+        before, after = running.candidate.plan, candidate.plan
+        situation = Situation(
+            changes=diff_plans(before, after),
+            engine=engine_change(before, after),
+            contents=new_contents(running.candidate, candidate),
+            strategy=after.value("reload.strategy"),
+        )
+        if situation.engine.replace:
+            situation = await with_room(running, candidate, situation)
+        decision = _decision(situation)
+        return Planned(
+            action=decision.action,
+            changes=differences(running.candidate, candidate),
+            reasons=decision.reasons,
+            findings=checked.findings,
+            revision=running.revision,
+        )
+
+    async def _propose(self, proposal: Proposal, told: Told) -> Outcome:
+        machine = self._subject.machine
+
+        def watch(phase: Phase) -> None:
+            trying = machine.trying if machine else None
+            if trying is proposal or (trying is not None and trying.text is proposal.text is None):
+                told(phase)
+
+        if machine is None:
+            return await self._subject.propose(proposal)
+        machine.watchers.add(watch)
+        try:
+            return await self._subject.propose(proposal)
+        finally:
+            machine.watchers.discard(watch)
+
+
+def _decision(situation: Situation) -> Decision:
+    try:
+        return decide(situation)
+    except DoesNotFit as error:
+        return Decision("surge", reasons=(f"it would be refused: {error}",))
