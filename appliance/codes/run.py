@@ -48,10 +48,46 @@ _PAGES = (
         "Choose a model that can, or set the endpoint to `auto`, `on` or `off`.",
     ),
     Code(
-        "AP0607",
-        "a changed profile is not applied while running",
-        "SIGHUP reads and validates the profile again; this release does not yet swap it in under load.",
-        "Restart `appliance up` to apply the change.",
+        "AP0608",
+        "no room for two generations",
+        "`reload.strategy: surge` boots the new engine beside the one that serves. The planner's figures, or the memory "
+        "that is free now, leave no room for both.",
+        "Write `auto` or `drain`: requests then wait while the engine is replaced, and none is lost. Or lower "
+        "`kv_cache.size`.",
+    ),
+    Code(
+        "AP0609",
+        "a new state did not come to serve",
+        "The text is valid and fits, but its engine did not boot, or a server could not prove that it answers real "
+        "requests with it. The state that ran before serves on; nothing was lost.",
+        "Read what the message quotes, correct the profile and save it again. `appliance history` keeps the attempt.",
+    ),
+    Code(
+        "AP0610",
+        "a new state failed soon after it began to serve",
+        "An engine of the new generation died within its settle time, so the state that ran before was put back.",
+        "Read the engine's last lines. A process killed by signal 9 often ran out of memory.",
+    ),
+    Code(
+        "AP0611",
+        "neither the new state nor the old one serves",
+        "A reload failed, and the generation that ran before did not boot again either. The appliance ends, so that "
+        "whoever supervises it notices.",
+        "Read the messages of both attempts, then start again: the last good revision is booted where the file's text "
+        "does not come up.",
+    ),
+    Code(
+        "AP0612",
+        "the last good revision runs instead of the file",
+        "At start the file's text could not run, and the state folder holds a revision that did. That one was booted; "
+        "`appliance status` says degraded.",
+        "Correct the file and save it. `appliance diff running file` shows what differs.",
+    ),
+    Code(
+        "AP0613",
+        "a text that was rolled back from",
+        "The file still holds the text that `appliance rollback` left. It is not tried again until it changes.",
+        "Change the file, or ask for it by name: `appliance reload`.",
     ),
 )
 

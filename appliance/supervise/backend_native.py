@@ -19,14 +19,15 @@ kind: Literal["native"] = "native"
 
 
 def replicas(plan: Plan, generation: int, runtime: Path) -> tuple[Replica, ...]:
+    engine = config(plan)
     return tuple(
-        _replica(plan.engine, generation, f"ipc://{runtime / f'engine-{generation}-{index}.sock'}")
+        _replica(engine, generation, f"ipc://{runtime / f'engine-{generation}-{index}.sock'}")
         for index in range(plan.value("parallelism.data"))
     )
 
 
 def change(before: Plan, after: Plan) -> EngineChange:
-    old, new = dataclasses.asdict(before.engine), dataclasses.asdict(after.engine)
+    old, new = dataclasses.asdict(config(before)), dataclasses.asdict(config(after))
     differs = [name for name in new if name not in ITS_OWN and old[name] != new[name]]
     replace = [f"{name}: {old[name]} -> {new[name]}" for name in differs if name not in RECONFIGURABLE]
     copies = before.value("parallelism.data"), after.value("parallelism.data")
@@ -35,6 +36,11 @@ def change(before: Plan, after: Plan) -> EngineChange:
     return EngineChange({name: new[name] for name in differs if name in RECONFIGURABLE}, tuple(replace))
 
 
-def _replica(config: EngineConfig, generation: int, address: str) -> Replica:
-    own = dataclasses.replace(config, address=address, generation=generation)
+def config(plan: Plan) -> EngineConfig:
+    assert plan.engine is not None, "a plan for another backend"
+    return plan.engine
+
+
+def _replica(engine: EngineConfig, generation: int, address: str) -> Replica:
+    own = dataclasses.replace(engine, address=address, generation=generation)
     return Replica(Role("engine", MODULE, configuration=msgspec.json.encode(own)), address)

@@ -51,3 +51,11 @@ def backend(name: str) -> Backend:
     """KeyError for a name that validation would not let through."""
     module: Backend = import_module(BACKENDS[name])
     return module
+
+
+def engine_change(before: Plan, after: Plan) -> EngineChange:
+    """Between any two plans."""
+    old, new = before.server.backend, after.server.backend
+    if old != new:
+        return EngineChange(replace=(f"backend: {old} -> {new}",))
+    return backend(new).change(before, after)

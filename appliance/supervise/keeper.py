@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from appliance.supervise.process import Process, Role
 from appliance.supervise.restart import DEFAULT, RestartPolicy
+from appliance.supervise.server_control import ServerControl
 from appliance.supervise.state import State
 
 
@@ -37,11 +38,20 @@ class DiesAgainAndAgain(Exception):  # noqa: N818
 
 @dataclass(eq=False)
 class Keeper:
+    """`role` and `policy` may be replaced while it runs: the next start goes by them."""
+
     role: Role
     listener: Listener
     policy: RestartPolicy = DEFAULT
     clock: Callable[[], float] = time.monotonic
+    control: ServerControl | None = None
+    """For a role that talks."""
+    greeting: Callable[[], bytes] = bytes
+    """Lines that a process gets right after its configuration."""
     state: State = State.STOPPED
+    starts: int = 0
+    """Processes so far: another number is another process."""
+    ready: asyncio.Event = field(default_factory=asyncio.Event)
     _process: Process | None = None
     _stop: asyncio.Event = field(default_factory=asyncio.Event)
     _refusal: str | None = None
@@ -53,8 +63,7 @@ class Keeper:
         while not self._stop.is_set():
             self._set(State.STARTING)
             self._refusal = None
-            self._process = Process(self.role, self._event, lambda line: self.listener.line(self.role, line))
-            code = await self._process.run()
+            code = await self._live()
             if self._stop.is_set():
                 break
             how = self._refusal or _ending(code)
@@ -64,11 +73,27 @@ class Keeper:
             await self._back_off(how)
         self._set(State.STOPPED)
 
+    @property
+    def pid(self) -> int | None:
+        return self._process.pid if self._process is not None else None
+
     def stop(self, number: signal.Signals = signal.SIGTERM) -> None:
         """No restart from here on; the running process gets the signal."""
         self._stop.set()
         if self._process is not None:
             self._process.signal(number)
+
+    async def _live(self) -> int:
+        self.starts += 1
+        line = self.listener.line
+        process = self._process = Process(self.role, self._event, lambda text: line(self.role, text), self.greeting())
+        if self.control is None:
+            return await process.run()
+        self.control.attach(process)
+        try:
+            return await process.run()
+        finally:
+            self.control.lost()
 
     async def _back_off(self, how: str) -> None:
         now = self.clock()
@@ -76,14 +101,18 @@ class Keeper:
         delay = self.policy.delay(self._deaths, now)
         if delay is None:
             self._set(State.FAILED)
-            raise DiesAgainAndAgain(f"{how}; it died {self.policy.limit} times within {self.policy.window:g} s")
+            limit = self.policy.limit
+            often = f"; it died {limit} times within {self.policy.window:g} s" if limit > 1 else ""
+            raise DiesAgainAndAgain(f"{how}{often}")
         self.listener.died(self.role, how, delay)
         self._set(State.STARTING)
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._stop.wait(), delay)
 
     def _event(self, event: dict[str, Any]) -> None:
-        if "stage" in event:
+        if "reference" in event and self.control is not None:
+            self.control.answered(event)
+        elif "stage" in event:
             self.listener.stage(self.role, str(event["stage"]), float(event.get("seconds", 0.0)))
         elif event.get("ready"):
             self._was_ready = True
@@ -92,6 +121,10 @@ class Keeper:
             self._refusal = str(event["error"])
 
     def _set(self, state: State) -> None:
+        if state is State.READY:
+            self.ready.set()
+        else:
+            self.ready.clear()
         if state is not self.state:
             self.state = state
             self.listener.changed(self.role, state)

@@ -29,6 +29,8 @@ class Role:
     """One line of JSON for its standard input."""
     inherits: tuple[int, ...] = ()
     """File descriptors it gets."""
+    talks: bool = False
+    """Its standard input stays open for further lines."""
 
 
 def _die_with_parent() -> Callable[[], None] | None:
@@ -52,11 +54,14 @@ class Process:
     role: Role
     on_event: Callable[[dict[str, Any]], None]
     on_line: Callable[[str], None]
+    greeting: bytes = b""
+    """Whole lines that follow its configuration at once."""
     last_lines: list[str] = field(default_factory=list)
     """The end of what it wrote, for whoever has to explain its death."""
     _child: asyncio.subprocess.Process | None = None
     _early: signal.Signals | None = None
     """Came while the child was being born."""
+    _listens: bool = False
 
     async def run(self) -> int:
         """Stays until it is dead and all it wrote is passed on. The exit code; -N = killed by signal N."""
@@ -76,13 +81,29 @@ class Process:
             if self._early is not None:
                 self.signal(self._early)
             with contextlib.suppress(ConnectionError):
-                child.stdin.write(self.role.configuration + b"\n")
+                child.stdin.write(self.role.configuration + b"\n" + self.greeting)
                 await child.stdin.drain()
-            child.stdin.close()
+            self._listens = self.role.talks
+            if not self.role.talks:
+                child.stdin.close()
             await asyncio.gather(self._pump(child.stdout, True), self._pump(child.stderr, False))
             return await child.wait()
         finally:
+            self._listens = False
+            child.stdin.close()
             self.signal(signal.SIGKILL)
+
+    def say(self, line: bytes) -> bool:
+        """One line to its standard input; False when it does not listen (not yet, or no more)."""
+        if not self._listens or self._child is None or self._child.stdin is None or self._child.stdin.is_closing():
+            return False
+        self._child.stdin.write(line + b"\n")
+        return True
+
+    @property
+    def pid(self) -> int | None:
+        """None before its start and after its end."""
+        return self._child.pid if self._child is not None and self._child.returncode is None else None
 
     def signal(self, number: signal.Signals) -> None:
         if self._child is None:

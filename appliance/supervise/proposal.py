@@ -54,4 +54,3 @@ class Outcome:
     def good(self) -> bool:
         """The appliance now runs what was proposed."""
         return self.result in ("applied", "unchanged")
-

@@ -3,7 +3,13 @@
 import json
 import sys
 import time
+from collections.abc import Sequence
 from typing import Protocol
+
+from appliance.plan.diff import Change
+from appliance.supervise.decide import Decision
+from appliance.supervise.proposal import Outcome, Proposal
+from appliance.supervise.report_words import asked, sentence, shown
 
 
 class Report(Protocol):
@@ -18,6 +24,14 @@ class Report(Protocol):
         ...
 
     def ready(self, seconds: float, url: str, model: str, hint: str) -> None: ...
+
+    def trying(self, revision: int, proposal: Proposal) -> None:
+        """A state is looked at."""
+        ...
+
+    def decided(self, changes: Sequence[Change], decision: Decision) -> None: ...
+
+    def ended(self, outcome: Outcome, seconds: float) -> None: ...
 
 
 class TextReport:
@@ -48,6 +62,20 @@ class TextReport:
         if hint:
             self._out.print(f"\n{hint}\n", markup=False)
 
+    def trying(self, revision: int, proposal: Proposal) -> None:
+        self.heading(f"revision {revision}: {asked(proposal)}")
+
+    def decided(self, changes: Sequence[Change], decision: Decision) -> None:
+        for change in changes:
+            self._out.print(f"  {change.path}: {shown(change.before)} -> {shown(change.after)}", markup=False)
+        self._out.print(f"  {decision.action}: {'; '.join(decision.reasons)}", markup=False)
+
+    def ended(self, outcome: Outcome, seconds: float) -> None:
+        for found in outcome.diagnostics:
+            self.note(str(found), found.severity)
+        style = "bold green" if outcome.good else "bold red" if outcome.result != "superseded" else None
+        self._out.print(sentence(outcome, seconds), style=style, markup=False)
+
 
 class JsonReport:
     """One JSON object per line on standard error, those of the children among them."""
@@ -73,6 +101,20 @@ class JsonReport:
 
     def ready(self, seconds: float, url: str, model: str, hint: str) -> None:
         self._say("info", "ready", url=url, model=model, seconds=round(seconds, 3))
+
+    def trying(self, revision: int, proposal: Proposal) -> None:
+        self._say("info", f"revision {revision}: {asked(proposal)}", revision=revision, source=proposal.source)
+
+    def decided(self, changes: Sequence[Change], decision: Decision) -> None:
+        listed = {change.path: [change.before, change.after] for change in changes}
+        self._say("info", decision.action, action=decision.action, reasons=decision.reasons, changes=listed)
+
+    def ended(self, outcome: Outcome, seconds: float) -> None:
+        for found in outcome.diagnostics:
+            self._say(found.severity, str(found), code=found.code)
+        fields = {"revision": outcome.revision, "result": outcome.result, "generation": outcome.generation}
+        level = "info" if outcome.good or outcome.result == "superseded" else "error"
+        self._say(level, sentence(outcome, seconds), seconds=round(seconds, 3), proof=dict(outcome.proof), **fields)
 
     def _say(self, level: str, message: str, **fields: object) -> None:
         head = {"time": round(time.time(), 3), "level": level, "process": "supervisor", "message": message}

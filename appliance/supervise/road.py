@@ -1,13 +1,15 @@
-"""The one road from a file to something that can boot: validate, source, plan. First boot and every reload take it."""
+"""The one road from a text to something that can boot: validate, source, plan. First boot and every reload take it."""
 
+import hashlib
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from appliance.diagnostics import ApplianceError, Diagnostic, Position, Severity
-from appliance.plan import Plan
+from appliance.plan import HardwareSnapshot, Plan
 from appliance.profile import Document, Profile
 from appliance.source import Progress, ResolvedSource
+from appliance.supervise.history_records import text_hash
 
 ADDRESS = {"AP0308", "AP0309"}
 """What validation says about the address: here it is bound, which says it better."""
@@ -17,9 +19,9 @@ ADDRESS = {"AP0308", "AP0309"}
 class Checked:
     """A profile without errors; warnings may remain in `findings`."""
 
-    file: Path
     document: Document
     profile: Profile
+    base: Path
     findings: tuple[Diagnostic, ...]
 
     def position(self, path: str) -> Position:
@@ -27,39 +29,85 @@ class Checked:
 
 
 @dataclass(frozen=True)
-class Prepared:
+class Candidate:
+    """A state that could run on this machine."""
+
     checked: Checked
     source: ResolvedSource
     plan: Plan
-    seconds: dict[str, float]
+    contents: dict[str, str] = field(default_factory=dict)
+    """Digest of each file that servers read besides the profile (keys, chat template), by what names it."""
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        return self.checked.document.text
+
+    @property
+    def hash(self) -> str:
+        return text_hash(self.text)
 
 
-def read_profile(file: Path) -> Checked:
-    """All tiers of validation, with the model where it is here already. ApplianceError with everything found."""
+@dataclass(frozen=True)
+class Road:
+    """`hardware` is probed once, before anything of ours runs: our own memory never counts as that of others."""
+
+    file: Path
+    hardware: HardwareSnapshot
+    progress: Progress
+
+    def check(self, text: str | None = None, name: str | None = None, base: Path | None = None) -> Checked:
+        """All tiers of validation, with the model where it is here already. ApplianceError with everything found."""
+        return check(self.file, text, name, base)
+
+    def plan(self, checked: Checked, revision: int = 1) -> Candidate:
+        """Fetches the model when it is not here and plans for this machine. ApplianceError when either fails."""
+        from appliance.plan import make_plan, read_checkpoint
+        from appliance.source import resolve
+
+        begun = time.monotonic()
+        profile, position = checked.profile, checked.position
+        source = resolve(profile.model, True, self.progress, checked.base, position("model.source"))
+        fetched = time.monotonic()
+        checkpoint = read_checkpoint(source.path, position)
+        plan = make_plan(profile, self.hardware, checkpoint, position=position, revision=revision)
+        seconds = {"model": fetched - begun, "plan": time.monotonic() - fetched}
+        return Candidate(checked, source, plan, contents(profile), seconds)
+
+
+def check(file: Path, text: str | None = None, name: str | None = None, base: Path | None = None) -> Checked:
+    """The file, or a text in its stead."""
     from appliance.source import here
     from appliance.validate import validate
 
-    result = validate(file, locate=lambda profile: here(profile.model, file.parent))
+    folder = base or file.absolute().parent
+    called = file if name is None else name
+    result = validate(called, locate=lambda profile: here(profile.model, folder), text=text, base=folder)
     findings = tuple(found for found in result.diagnostics if not _overtaken(found))
     if result.profile is None or any(found.severity is Severity.ERROR for found in findings):
-        raise ApplianceError(list(findings), exit_code=1 if result.readable else 2)
-    return Checked(file, result.document, result.profile, findings)
+        raise InvalidText(list(findings), exit_code=1 if result.readable else 2, text=result.document.text)
+    return Checked(result.document, result.profile, folder, findings)
 
 
-def prepare(checked: Checked, progress: Progress) -> Prepared:
-    """Fetches the model when it is not here and plans for this machine. ApplianceError when either fails."""
-    from appliance.plan import make_plan, probe, read_checkpoint
-    from appliance.source import resolve
+@dataclass
+class InvalidText(ApplianceError):  # noqa: N818 - what it is, like every ApplianceError
+    """`text` is what was judged."""
 
-    seconds: dict[str, float] = {}
-    begun = time.monotonic()
-    profile, position = checked.profile, checked.position
-    source = resolve(profile.model, True, progress, checked.file.parent, position("model.source"))
-    seconds["model"] = time.monotonic() - begun
-    begun = time.monotonic()
-    plan = make_plan(profile, probe(), read_checkpoint(source.path, position), position=position)
-    seconds["plan"] = time.monotonic() - begun
-    return Prepared(checked, source, plan, seconds)
+    text: str = ""
+
+
+def contents(profile: Profile) -> dict[str, str]:
+    """SHA-256 by field, of files whose names stay when their content changes. They were readable a moment ago."""
+    files = {f"security.api_keys[{i}].file": key.file for i, key in enumerate(profile.security.api_keys)}
+    files["model.chat_template"] = profile.model.chat_template
+    return {path: _digest(Path(name)) for path, name in files.items() if name is not None}
+
+
+def _digest(file: Path) -> str:
+    try:
+        return hashlib.sha256(file.read_bytes()).hexdigest()
+    except OSError:
+        return ""
 
 
 def _overtaken(found: Diagnostic) -> bool:

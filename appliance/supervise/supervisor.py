@@ -1,89 +1,87 @@
-"""Runs one appliance from its first boot to its last request: processes, signals, readiness.
-
-Everything that varies comes in as a value (the socket, the folder, configurations, the report), and engines are
-generations: a reload can boot number n + 1 on the same road while n serves.
-"""
+"""Runs one appliance from its first boot to its last request: signals, readiness, the state machine, the end."""
 
 import asyncio
-import dataclasses
 import os
 import signal
-import socket
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Coroutine
 from dataclasses import dataclass, field
-
-import msgspec
+from typing import Any
 
 from appliance.diagnostics import Position
-from appliance.engine.config import EngineConfig
-from appliance.server.config import ServerConfig
 from appliance.supervise import probe
-from appliance.supervise.errors import cannot_run
+from appliance.supervise.crew import Crew
+from appliance.supervise.first_boot import First, FirstBoot, cannot_boot
 from appliance.supervise.folder import StateFolder
-from appliance.supervise.generation import ENGINE, make_generation
-from appliance.supervise.keeper import DiesAgainAndAgain, Keeper, RefusedToStart
+from appliance.supervise.front import SERVER, Front
+from appliance.supervise.generation import Engines
+from appliance.supervise.hint import hint
+from appliance.supervise.history import History
 from appliance.supervise.listener import url
+from appliance.supervise.machine import Machine
+from appliance.supervise.parts import Parts
 from appliance.supervise.process import Role
+from appliance.supervise.proposal import Outcome, Proposal
+from appliance.supervise.record import interrupt_unfinished
 from appliance.supervise.report import Report
 from appliance.supervise.restart import DEFAULT, RestartPolicy
+from appliance.supervise.road import Road
+from appliance.supervise.server_group import ServerGroup
 from appliance.supervise.state import State
-
-SERVER = "appliance.server.main"
-SERVER_GRACE = 4.0
-"""Seconds past the drain time until a server that is still there is killed."""
-ENGINE_GRACE = 5.0
+from appliance.supervise.transition import SETTLE_SECONDS, Running
 
 
 @dataclass
 class Supervisor:
-    engine: EngineConfig
-    server: ServerConfig
-    listener: socket.socket
+    road: Road
     folder: StateFolder
+    history: History
     report: Report
-    position: Position
-    hint: str
-    """Printed when ready: a call to try."""
-    on_hangup: Callable[[], Awaitable[None]]
+    bind: str | None = None
+    """Instead of any profile's security.bind."""
     started: float = field(default_factory=time.monotonic)
     """When the command began, for the boot's total time."""
     policy: RestartPolicy = DEFAULT
+    settle_seconds: float = SETTLE_SECONDS
     modules: dict[str, str] = field(default_factory=dict)
     """Stand-ins for the children's modules, by role."""
     state: State = State.STOPPED
+    running: Running | None = None
+    machine: Machine | None = None
+    history_error: str = ""
 
     async def run(self) -> int:
         """Until SIGTERM, SIGINT or a failure. 0 = drained, 1 = cut short by a second signal."""
-        module = self.modules.get("engine", ENGINE)
-        self.generation = make_generation(1, self.engine, self.folder.runtime, self, self.policy, module)
-        self._servers = [self._make_server()]
-        self._ending = asyncio.Event()
-        self._forced = asyncio.Event()
-        self._changed = asyncio.Event()
+        self.parts = self._make_parts()
+        self._ending, self._changed = asyncio.Event(), asyncio.Event()
+        self._early: list[Proposal] = []
+        self._background: set[asyncio.Task[Any]] = set()
+        self._booting = time.monotonic()
         self._handle_signals()
         self._set(State.STARTING)
-        self._booting = time.monotonic()
-        kept = {keeper: asyncio.create_task(keeper.run()) for keeper in [self.generation.engine, *self._servers]}
+        work = asyncio.create_task(self._work())
         watch = asyncio.create_task(self._watch_readiness())
         ending = asyncio.create_task(self._ending.wait())
+        fallen = asyncio.create_task(self.parts.crew.fallen.wait())
+        tasks = {work, watch, ending, fallen}
         try:
-            await asyncio.wait({ending, watch, *kept.values()}, return_when=asyncio.FIRST_COMPLETED)
-            failed = next((keeper for keeper, task in kept.items() if task.done() and task.exception()), None)
-            if watch.done():
-                watch.result()
-            watch.cancel()
-            await self._drain(kept, 0.0 if failed else self.server.drain_seconds)
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            failed = self._failure(work, watch)
+            await self._cancel(work, watch)
+            await self._drain(0.0 if failed else self._drain_seconds())
             if failed:
-                self._raise(failed.role, kept[failed].exception())
-            return 1 if self._forced.is_set() else 0
+                raise failed
+            return 1 if self.parts.crew.forced.is_set() else 0
         finally:
-            # a keeper is told, never cancelled: asyncio can wait for ever for a process whose start was cancelled
-            for keeper in kept:
-                keeper.stop(signal.SIGKILL)
-            for task in (watch, ending):
-                task.cancel()
-            await asyncio.gather(watch, ending, *kept.values(), return_exceptions=True)
+            await self._cancel(*tasks, *self._background)
+            await self.parts.crew.end()
+
+    async def propose(self, proposal: Proposal) -> Outcome:
+        """Waits until it has been tried, or overtaken; once there is something to compare it with."""
+        while self.machine is None:
+            self._changed.clear()
+            await self._changed.wait()
+        return await self.machine.propose(proposal)
 
     def stage(self, role: Role, name: str, seconds: float) -> None:
         self.report.stage(f"{role.name}: {name}", seconds)
@@ -101,50 +99,94 @@ class Supervisor:
             self.report.stage("server: accepting", time.monotonic() - self._booting)
         self._changed.set()
 
-    def _make_server(self) -> Keeper:
-        config = dataclasses.replace(
-            self.server, engine_addresses=(self.generation.address,), generation=self.generation.number
+    def _make_parts(self) -> Parts:
+        crew, report = Crew(), self.report
+        engines = Engines(crew, self, self.folder.runtime, self.modules.get("engine"))
+        front = Front(crew, self, self.policy, self.bind, self.modules.get("server", SERVER))
+        return Parts(
+            self.road,
+            crew,
+            engines,
+            ServerGroup(crew),
+            front,
+            self.history,
+            report,
+            self.policy,
+            self.settle_seconds,
+            self._history_refused,
         )
-        handle = self.listener.fileno()
-        module = self.modules.get("server", SERVER)
-        role = Role("server", module, ("--fd", str(handle)), msgspec.json.encode(config), (handle,))
-        return Keeper(role, self, self.policy)
+
+    async def _work(self) -> None:
+        interrupt_unfinished(self.history)
+        first = await FirstBoot(self.parts, self.started, self._exists).run()
+        self.machine = Machine(self.parts, first.running, first.facts, self._ended)
+        self._serves(first)
+        await self.parts.servers.tell(first.facts)
+        await self.machine.run()
+
+    def _exists(self, running: Running) -> None:
+        self.running = running
+        self._set(State.STARTING)
+
+    def _serves(self, first: First) -> None:
+        self.running = first.running
+        self.parts.crew.rely([*first.running.generation.keepers, *self.parts.servers.keepers], self.policy)
+        self._changed.set()
+
+    def _ended(self, outcome: Outcome) -> None:
+        assert self.machine is not None
+        self.running = self.machine.running
+        self._set(self.state)
+        self._changed.set()
+
+    def _history_refused(self, why: str) -> None:
+        if why != self.history_error:
+            self.history_error = why
+            self.report.note(why, "error")
 
     def _handle_signals(self) -> None:
         loop = asyncio.get_running_loop()
-        self._hangups: set[asyncio.Task[None]] = set()
 
         def end() -> None:
-            (self._forced if self._ending.is_set() else self._ending).set()
-
-        def hang_up() -> None:
-            task = asyncio.ensure_future(self.on_hangup())
-            self._hangups.add(task)
-            task.add_done_callback(self._hangups.discard)
+            (self.parts.crew.forced if self._ending.is_set() else self._ending).set()
 
         loop.add_signal_handler(signal.SIGTERM, end)
         loop.add_signal_handler(signal.SIGINT, end)
-        loop.add_signal_handler(signal.SIGHUP, hang_up)
+        loop.add_signal_handler(signal.SIGHUP, lambda: self._spawn(self.propose(Proposal("sighup"))))
+
+    def _spawn(self, work: Coroutine[Any, Any, Any]) -> None:
+        task = asyncio.create_task(work)
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
 
     def _set(self, state: State) -> None:
         self.state = state
+        side, running = self.parts.front.side, self.running
         self.folder.write(
             pid=os.getpid(),
             state=state,
-            url=url(self.listener) if self.listener.fileno() >= 0 else None,
-            generation=self.generation.number,
-            profile=self.position.file,
+            url=url(side.socket) if side is not None and side.socket.fileno() >= 0 else None,
+            generation=running.generation.number if running else None,
+            revision=running.revision if running else None,
+            profile=str(self.road.file),
             since=time.time(),
         )
 
+    @property
+    def _reloading(self) -> bool:
+        return self.machine is not None and self.machine.trying is not None
+
+    def _all_ready(self) -> bool:
+        keepers = [*(self.running.generation.keepers if self.running else ()), *self.parts.servers.keepers]
+        return bool(keepers) and all(keeper.state is State.READY for keeper in keepers)
+
     async def _watch_readiness(self) -> None:
         """Follows the children for the life of the appliance: says when it can serve, and why it cannot."""
-        address = probe.local_address(self.listener)
-        since, said = self.started, ""
+        since, said, told_hint = self.started, "", False
         while True:
-            while not all(keeper.state is State.READY for keeper in (self.generation.engine, *self._servers)):
+            while self._reloading or not self._all_ready():
                 self._changed.clear()
-                if self.state is State.READY:
+                if self.state is State.READY and not self._reloading:
                     since = time.monotonic()
                     self._set(State.STARTING)
                 await self._changed.wait()
@@ -152,48 +194,45 @@ class Supervisor:
                 self._changed.clear()
                 await self._changed.wait()
                 continue
+            address = probe.local_address(self.parts.front.listening)
             answer = await probe.poll(address)
+            if self.running is None or self.parts.front.side is None:
+                continue
+            server = self.running.candidate.plan.server
+            here = url(self.parts.front.listening)
             if answer.ready:
                 self._set(State.READY)
-                self.report.ready(time.monotonic() - since, url(self.listener), self.server.served_names[0], self.hint)
-                self.hint, said = "", ""
+                text = "" if told_hint else hint(here, server)
+                self.report.ready(time.monotonic() - since, here, server.served_names[0], text)
+                said, told_hint = "", True
             elif answer.engine and answer.reason != said:
                 said = answer.reason
-                self.report.note(f"{self.position} AP0606 error endpoints: not ready: {said}", "error")
+                self.report.note(f"{Position(str(self.road.file))} AP0606 error endpoints: not ready: {said}", "error")
 
-    async def _drain(self, kept: dict[Keeper, asyncio.Task[None]], seconds: float) -> None:
-        """Servers first: they finish what runs while the engine still works for them. Then the engine."""
+    def _failure(self, work: asyncio.Task[None], watch: asyncio.Task[None]) -> BaseException | None:
+        fell = self.parts.crew.failure()
+        if fell is not None:
+            return cannot_boot(Position(str(self.road.file)), fell)
+        for task in (work, watch):
+            if task.done() and not task.cancelled() and task.exception() is not None:
+                return task.exception()
+        return None
+
+    def _drain_seconds(self) -> float:
+        return self.running.candidate.plan.server.drain_seconds if self.running else 0.0
+
+    async def _drain(self, seconds: float) -> None:
+        """Servers first: they finish what runs while the engines still work for them. Then the engines."""
         self._set(State.DRAINING)
-        self.listener.close()
-        running = [keeper for keeper in self._servers if keeper.state is not State.FAILED]
-        if seconds and self.generation.engine.state is State.READY:
+        running = self.running
+        if seconds and running and all(keeper.state is State.READY for keeper in running.generation.keepers):
             self.report.note(f"draining: running requests have up to {seconds:g} s; a second signal ends it now")
-        await self._stop({keeper: kept[keeper] for keeper in running}, seconds + SERVER_GRACE)
-        engine = self.generation.engine
-        await self._stop({engine: kept[engine]}, ENGINE_GRACE if engine.state is State.READY else 0.0)
+        await self.parts.front.close(seconds)
+        if running:
+            await self.parts.engines.stop(running.generation)
         self._set(State.STOPPED)
 
-    async def _stop(self, kept: dict[Keeper, asyncio.Task[None]], seconds: float) -> None:
-        tasks = [task for task in kept.values() if not task.done()]
-        if not tasks:
-            return
-        for keeper in kept:
-            keeper.stop()
-        forced = asyncio.create_task(self._forced.wait())
-        ended = asyncio.ensure_future(asyncio.wait(tasks))
-        await asyncio.wait([forced, ended], timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
-        forced.cancel()
-        if not ended.done():
-            for keeper in kept:
-                keeper.stop(signal.SIGKILL)
-        await ended
-
-    def _raise(self, role: Role, error: BaseException | None) -> None:
-        if isinstance(error, RefusedToStart):
-            fix = "correct it and start again"
-            raise cannot_run(self.position, "AP0604", f"the {role.name} cannot start: {error}", fix) from error
-        if isinstance(error, DiesAgainAndAgain):
-            fix = "read its last lines above; signal 9 is often a lack of memory"
-            raise cannot_run(self.position, "AP0605", f"the {role.name} process {error}", fix) from error
-        if error is not None:
-            raise error
+    async def _cancel(self, *tasks: asyncio.Task[Any]) -> None:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

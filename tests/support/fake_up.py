@@ -1,38 +1,40 @@
-"""The real supervisor over fake children: `python fake_up.py STATE_FOLDER`."""
+"""The real supervisor over fake children: `python fake_up.py STATE_FOLDER PROFILE [BIND]`."""
 
 import asyncio
+import contextlib
+import os
 import sys
 from pathlib import Path
 
 from appliance.diagnostics import ApplianceError, Position
-from appliance.engine.config import EngineConfig
-from appliance.server.config import ServerConfig
+from appliance.plan import MACHINES
+from appliance.source.silent import Silent
 from appliance.supervise.folder import StateFolder
-from appliance.supervise.listener import listen, url
+from appliance.supervise.history import FILE, History
 from appliance.supervise.report import REPORTS
 from appliance.supervise.restart import RestartPolicy
+from appliance.supervise.road import Road
 from appliance.supervise.supervisor import Supervisor
-
-ENGINE = EngineConfig("", "model", "float32", "float32", 16, 8, 128, 4, 128)
-SERVER = ServerConfig("", "model", ("fake",), 128, "fake", "0.32", {}, drain_seconds=5.0)
-
-
-async def look_again() -> None:
-    print("hangup", flush=True)
 
 
 def main() -> int:
-    position = Position("fake.yaml")
-    report = REPORTS[sys.argv[2] if len(sys.argv) > 2 else "text"]()
+    state, profile = Path(sys.argv[1]), Path(sys.argv[2])
+    bind = sys.argv[3] if len(sys.argv) > 3 else None
+    report = REPORTS[os.environ.get("FAKE_REPORT", "text")]()
     try:
-        with listen("127.0.0.1:0", position) as listener, StateFolder(Path(sys.argv[1]), position) as folder:
-            print(url(listener), flush=True)
-            policy = RestartPolicy(limit=3, first=0.05)
-            modules = {"engine": "fake_engine", "server": "fake_server"}
-            supervisor = Supervisor(
-                ENGINE, SERVER, listener, folder, report, position, "a hint", look_again, policy=policy, modules=modules
-            )
-            return asyncio.run(supervisor.run())
+        with StateFolder(state, Position(str(profile))) as folder:
+            with contextlib.closing(History(folder.path / FILE)) as history:
+                supervisor = Supervisor(
+                    Road(profile, MACHINES["cpu-16c-64g"], Silent()),
+                    folder,
+                    history,
+                    report,
+                    bind,
+                    policy=RestartPolicy(limit=3, first=0.05),
+                    settle_seconds=float(os.environ.get("FAKE_SETTLE", "0.5")),
+                    modules={"engine": "fake_engine", "server": "fake_server"},
+                )
+                return asyncio.run(supervisor.run())
     except ApplianceError as error:
         print(error, file=sys.stderr)
         return error.exit_code

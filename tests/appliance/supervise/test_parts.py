@@ -1,4 +1,4 @@
-"""The supervisor's parts that need no process: addresses, restarts, differences, the suggested call."""
+"""The supervisor's parts that need no process: addresses, restarts, the suggested call."""
 
 import os
 import socket
@@ -6,9 +6,7 @@ import socket
 import pytest
 
 from appliance.diagnostics import ApplianceError, Position
-from appliance.profile import Profile
 from appliance.server.config import ServerConfig
-from appliance.supervise.differences import differences
 from appliance.supervise.hint import hint
 from appliance.supervise.listener import listen, url
 from appliance.supervise.restart import RestartPolicy
@@ -55,14 +53,6 @@ def test_restart_waits_grow_and_end() -> None:
     assert policy.delay([0.0, 1.0, 2.0], 2.0) == 5.0
     assert policy.delay([0.0, 1.0, 2.0, 3.0], 3.0) is None
     assert policy.delay([0.0, 1.0, 2.0, 60.0], 60.0) == 1.0
-
-
-def test_differences_name_the_fields() -> None:
-    base = {"schema": 1, "name": "a", "release": "0.32", "model": {"source": "hf:org/name"}}
-    old = Profile.model_validate(base)
-    new = Profile.model_validate(base | {"name": "b", "kv_cache": {"block_tokens": 32}})
-    assert differences(old, old) == []
-    assert differences(old, new) == ["name: a -> b", "kv_cache.block_tokens: 16 -> 32"]
 
 
 def test_suggested_call_carries_the_key_by_name() -> None:

@@ -15,20 +15,31 @@ from pathlib import Path
 import httpx
 import psutil
 import pytest
+from bare_model import bare_model
 from running import Running, start
 
 SUPPORT = Path(__file__).resolve().parents[2] / "support"
 ROOT = SUPPORT.parents[1]
 
 Up = Callable[..., Running]
+PROFILE = """\
+schema: 1
+name: fake
+release: "0.32"
+model: {{source: {model}}}
+reload: {{drain: 5s}}
+"""
 
 
 @pytest.fixture
 def up(tmp_path: Path) -> Iterator[Up]:
     with ExitStack() as stack:
 
-        def boot(*arguments: str, ready: bool = True, folder: Path | None = None, **environment: str) -> Running:
-            command = [sys.executable, str(SUPPORT / "fake_up.py"), str(folder or tmp_path / "state"), *arguments]
+        def boot(ready: bool = True, folder: Path | None = None, **environment: str) -> Running:
+            profile = tmp_path / "fake.yaml"
+            profile.write_text(PROFILE.format(model=bare_model(tmp_path / "model")))
+            state = str(folder or tmp_path / "state")
+            command = [sys.executable, str(SUPPORT / "fake_up.py"), state, str(profile), "127.0.0.1:0"]
             paths = os.pathsep.join([str(ROOT), str(SUPPORT)])
             running = stack.enter_context(start(command, {"PYTHONPATH": paths, **environment}))
             if ready:
@@ -61,7 +72,7 @@ def test_boot_says_what_happens_and_status_follows(up: Up, tmp_path: Path) -> No
     running.wait_for("ready in .* s: fake on http://")
     running.wait_for("engine: load weights .* s")
     running.wait_for(r"engine \| an engine's log line")
-    running.wait_for("a hint")
+    running.wait_for("curl http://")
     state = status(tmp_path / "state")
     assert state["state"] == "ready"
     assert state["pid"] == running.process.pid
@@ -103,7 +114,7 @@ def test_what_is_told_of_a_restart_is_of_the_restart(up: Up) -> None:
     wait_until(lambda: len(said(running, accepting)) == 2 and len(said(running, "ready in ")) == 2)
     assert float(said(running, accepting)[1]) <= time.monotonic() - killed + 0.01
     assert running.stop() == 0
-    assert running.output.count("a hint") == 1 and "\n\n\n" not in running.output
+    assert running.output.count("curl http://") == 1 and "\n\n\n" not in running.output
 
 
 def test_children_die_with_a_killed_supervisor(up: Up) -> None:
@@ -155,11 +166,11 @@ def test_second_signal_ends_it_at_once(up: Up) -> None:
     assert not psutil.wait_procs(children, timeout=5)[1]
 
 
-def test_hangup_reaches_the_owner_and_nothing_else_happens(up: Up) -> None:
+def test_hangup_without_an_edit_changes_nothing(up: Up) -> None:
     running = up()
     before = pids(running)
     running.process.send_signal(signal.SIGHUP)
-    running.wait_for("^hangup$")
+    running.wait_for("revision 2: the effective plan is unchanged")
     assert pids(running) == before
 
 
@@ -201,10 +212,10 @@ def test_missing_endpoint_is_said_once(up: Up) -> None:
 
 
 def test_json_logs_are_one_object_per_line(up: Up) -> None:
-    running = up("json")
+    running = up(FAKE_REPORT="json")
     running.wait_for('"message": "ready"')
     assert running.stop() == 0
-    records = [json.loads(line) for line in running.lines if not line.startswith("http://")]
+    records = [json.loads(line) for line in running.lines]
     assert {"supervisor", "engine"} == {record["process"] for record in records}
     assert any(record.get("url") == running.base_url and record["message"] == "ready" for record in records)
     assert any(record["message"] == "an engine's log line" for record in records)

@@ -1,0 +1,150 @@
+"""What clients see: the listening socket and the API servers behind it, exchanged together when either changes."""
+
+import asyncio
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import msgspec
+
+from appliance.diagnostics import Position
+from appliance.plan import Plan
+from appliance.plan.units import plural
+from appliance.server.config import ServerConfig
+from appliance.supervise import probe
+from appliance.supervise.crew import ONCE, Crew, Fell
+from appliance.supervise.keeper import Keeper, Listener
+from appliance.supervise.listener import listen
+from appliance.supervise.process import Role
+from appliance.supervise.restart import RestartPolicy
+from appliance.supervise.server_control import ServerControl
+from appliance.supervise.server_group import ServerGroup
+
+SERVER = "appliance.server.main"
+SERVER_GRACE = 4.0
+"""Seconds past the drain time until a server that is still there is killed."""
+ENTER_SECONDS = 120.0
+"""For new servers to start, and to find that they can serve."""
+
+
+@dataclass
+class Side:
+    """One socket and the servers that accept from it."""
+
+    socket: socket.socket
+    keepers: list[Keeper] = field(default_factory=list)
+    count: int = 1
+    """Servers."""
+
+
+@dataclass
+class Front:
+    crew: Crew
+    listener: Listener
+    policy: RestartPolicy
+    override: str | None = None
+    """--bind: stands above what any profile says."""
+    module: str = SERVER
+    side: Side | None = None
+    _next: Side | None = None
+    _left: Side | None = None
+    _leaving: set[asyncio.Task[None]] = field(default_factory=set)
+
+    @property
+    def listening(self) -> socket.socket:
+        assert self.side is not None, "not opened"
+        return self.side.socket
+
+    def open(self, bind: str, count: int, position: Callable[[str], Position]) -> socket.socket:
+        """For the first boot, of `count` servers. ApplianceError AP0601 when the address cannot be had."""
+        self.side = Side(self._bind(bind, position), count=count)
+        return self.listening
+
+    def start(self, group: ServerGroup, config: ServerConfig) -> None:
+        """The first servers."""
+        assert self.side is not None, "not opened"
+        self.side.keepers = self._make(group, config, self.side.socket, self.side.count)
+        group.config, group.keepers = config, self.side.keepers
+        for keeper in self.side.keepers:
+            self.crew.start(keeper)
+
+    def ask(self, before: Plan, after: Plan, position: Callable[[str], Position]) -> None:
+        """Takes the new address, before anything else is tried. ApplianceError AP0601: nothing has changed."""
+        bind, count = after.value("security.bind"), after.value("parallelism.api_servers")
+        same = self.override is not None or before.value("security.bind") == bind
+        self._next = Side(self.listening if same else self._bind(bind, position), count=count)
+
+    async def enter(self, group: ServerGroup) -> str:
+        """New servers with the group's configuration accept on the new socket; the old ones are asked nothing more.
+
+        Raises Fell when they cannot serve: `stay` undoes it.
+        """
+        assert self._next is not None and self.side is not None and group.config is not None, "not asked"
+        new, old = self._next, self.side
+        new.keepers = self._make(group, group.config, new.socket, new.count)
+        for keeper in new.keepers:
+            keeper.policy = ONCE
+            self.crew.start(keeper)
+        self._left, self.side = old, new
+        group.keepers = new.keepers
+        await self.crew.ready(new.keepers, ENTER_SECONDS)
+        await self._serves(new)
+        host, port = new.socket.getsockname()[:2]
+        return f"{host}:{port}, {plural(new.count, 'server')}"
+
+    async def stay(self, group: ServerGroup) -> None:
+        """The old side is the one that counts, and what was taken for the new one is given back."""
+        new, self._next = self._next, None
+        if self._left is not None:
+            self.side, self._left = self._left, None
+            group.keepers = self.side.keepers
+        if new is not None:
+            await self.crew.stop(new.keepers, SERVER_GRACE)
+            if self.side is None or new.socket is not self.side.socket:
+                new.socket.close()
+
+    def leave(self, drain_seconds: float) -> None:
+        """The old side ends in the background: what runs there finishes."""
+        left, self._left, self._next = self._left, None, None
+        if left is None or self.side is None:
+            return
+        self.crew.rely(self.side.keepers, self.policy)
+        if left.socket is not self.side.socket:
+            left.socket.close()
+        task = asyncio.create_task(self.crew.stop(left.keepers, drain_seconds + SERVER_GRACE))
+        self._leaving.add(task)
+        task.add_done_callback(self._leaving.discard)
+
+    async def close(self, seconds: float) -> None:
+        """No new connection; servers get `seconds` to finish, and those that already leave as well."""
+        sides = [side for side in (self.side, self._left, self._next) if side is not None]
+        for side in sides:
+            side.socket.close()
+        keepers = [keeper for side in sides for keeper in side.keepers]
+        await self.crew.stop(keepers, seconds + SERVER_GRACE)
+        await asyncio.gather(*self._leaving)
+
+    def _bind(self, bind: str, position: Callable[[str], Position]) -> socket.socket:
+        if self.override is not None:
+            return listen(self.override, Position("--bind"), "")
+        return listen(bind, position("security.bind"))
+
+    def _make(self, group: ServerGroup, config: ServerConfig, listener: socket.socket, count: int) -> list[Keeper]:
+        handle = listener.fileno()
+        role = Role("server", self.module, ("--fd", str(handle)), msgspec.json.encode(config), (handle,), talks=True)
+        return [
+            Keeper(role, self.listener, self.policy, control=ServerControl(), greeting=group.greeting)
+            for _ in range(count)
+        ]
+
+    async def _serves(self, side: Side) -> None:
+        address = probe.local_address(side.socket)
+        answer = probe.Readiness(False, "it has not answered yet", False)
+        try:
+            async with asyncio.timeout(ENTER_SECONDS):
+                while not answer.ready:
+                    answer = await probe.poll(address)
+                    await self.crew.stays(side.keepers, 0.0)
+        except TimeoutError as error:
+            fact = f"the new servers are not ready after {ENTER_SECONDS:g} s: {answer.reason}"
+            raise Fell(side.keepers[0].role, error, fact) from error

@@ -1,0 +1,241 @@
+"""The reload state machine: takes proposals one after the other and brings the appliance from state to state."""
+
+import dataclasses
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from appliance.diagnostics import ApplianceError, Diagnostic, Position, Severity
+from appliance.server.config import ReloadFacts, Sync
+from appliance.supervise import findings
+from appliance.supervise.decide import insist
+from appliance.supervise.detached import detached
+from appliance.supervise.failed import EngineSaidNo, Lost, RolledBack
+from appliance.supervise.history_records import Phase, text_hash
+from appliance.supervise.inbox import Inbox, Ticket
+from appliance.supervise.judge import Judged, judge, with_room
+from appliance.supervise.parts import Parts
+from appliance.supervise.phases import Phases
+from appliance.supervise.proposal import Outcome, Proposal, Result
+from appliance.supervise.record import Record
+from appliance.supervise.retiring import Retiring
+from appliance.supervise.road import Checked, InvalidText
+from appliance.supervise.strategies import strategy
+from appliance.supervise.transition import Made, Running, Transition
+
+MOST_OVERTAKEN = 20
+"""Proposals in a row that are given up for a newer one; a storm without end does not keep a state from being tried."""
+
+
+@dataclass
+class Machine:
+    parts: Parts
+    running: Running
+    facts: ReloadFacts
+    on_outcome: Callable[[Outcome], None]
+    inbox: Inbox = field(default_factory=Inbox)
+    phases: Phases | None = None
+    """Of the revision that is tried now."""
+    trying: Proposal | None = None
+    deciding: str = ""
+    watchers: set[Callable[[Phase], None]] = field(default_factory=set)
+    """Told each phase as it ends."""
+    _overtaken: int = 0
+
+    def __post_init__(self) -> None:
+        self.retiring = Retiring(self.parts)
+
+    async def propose(self, proposal: Proposal) -> Outcome:
+        """Waits until it has been tried, or overtaken."""
+        return await self.inbox.put(proposal).outcome
+
+    async def run(self) -> None:
+        """Until cancelled. ApplianceError AP0611 when nothing serves any more."""
+        while True:
+            newest, same, overtaken = await self.inbox.take()
+            for ticket in overtaken:
+                ticket.settle(self._superseded(ticket))
+            outcome = await self._try(newest)
+            for ticket in (newest, *same):
+                ticket.settle(outcome)
+
+    async def _try(self, ticket: Ticket) -> Outcome:
+        proposal, parts = ticket.proposal, self.parts
+        begun = time.monotonic()
+        text = self.running.candidate.text if proposal.source == "secret" else proposal.text
+        base = self.running.candidate.checked.base if proposal.source == "secret" else proposal.base
+        try:
+            checked = await detached(lambda: parts.road.check(text, proposal.name, base))
+            invalid, text = None, checked.document.text
+        except InvalidText as error:
+            checked, invalid, text = None, error, error.text
+        if outcome := self._left_alone(proposal, text):
+            return outcome
+        record = Record(parts.history, parts.history_refused)
+        revision = record.begin(proposal, text, self.running.candidate.hash)
+        self.trying, self.phases = proposal, Phases(parts.report, record, watchers=self.watchers)
+        parts.report.trying(revision, proposal)
+        self.phases.add("validate", time.monotonic() - begun)
+        try:
+            if checked is None:
+                assert invalid is not None
+                outcome, plan = self._refused("invalid", revision, invalid), ""
+            else:
+                outcome, plan = await self._judge_and_act(checked, revision)
+        finally:
+            self.trying = None
+        record.finish(outcome, dict(outcome.proof), _error(outcome), plan)
+        self._keep_pin(proposal, text, outcome)
+        await self._ended(proposal, outcome, time.monotonic() - begun)
+        return outcome
+
+    async def _judge_and_act(self, checked: Checked, revision: int) -> tuple[Outcome, str]:
+        assert self.phases is not None
+        try:
+            judged = await judge(self.parts, self.running, checked, revision, self.phases)
+        except ApplianceError as error:
+            return self._refused("rejected", revision, error), ""
+        plan = judged.candidate.plan.hash
+        if judged.decision.action == "none":
+            self.running = dataclasses.replace(self.running, candidate=judged.candidate)
+            return self._outcome("unchanged", revision, judged), plan
+        if self.inbox.overtaken and self._overtaken < MOST_OVERTAKEN:
+            self._overtaken += 1
+            return self._outcome("superseded", revision, judged), plan
+        self._overtaken = 0
+        return await self._act(judged, revision), plan
+
+    async def _act(self, judged: Judged, revision: int) -> Outcome:
+        """Carries the decision out. Afterwards `running` is the new state, or the old one as it was."""
+        candidate, checked = judged.candidate, judged.candidate.checked
+        self.parts.report.decided(judged.changes, judged.decision)
+        try:
+            if judged.decision.listener:
+                self.parts.front.ask(self.running.candidate.plan, candidate.plan, checked.position)
+            made, judged = await self._carry_out(judged, revision)
+        except ApplianceError as error:
+            return self._refused("rejected", revision, error, judged)
+        except RolledBack as error:
+            self.running = dataclasses.replace(self.running, generation=error.generation)
+            number = error.generation.number
+            found = findings.rolled_back(checked, judged.changes, str(error), number, error.settling)
+            return self._outcome("failed", revision, judged, (found,))
+        except Lost as error:
+            found = findings.lost(checked.position(""), str(error.__context__), str(error))
+            raise ApplianceError([found], exit_code=2) from error
+        drain = candidate.plan.server.drain_seconds
+        self.running = Running(candidate, made.generation, revision)
+        self.parts.front.leave(drain)
+        if made.retiring is not None:
+            self.retiring.begin(made.retiring, max(0.0, drain - self.parts.settle_seconds), made.carry)
+        return self._outcome("applied", revision, judged, proof=tuple(made.proof.items()))
+
+    async def _carry_out(self, judged: Judged, revision: int) -> tuple[Made, Judged]:
+        if judged.decision.action in ("surge", "drain"):
+            await self.retiring.done()
+        transition = self._transition(judged, revision)
+        try:
+            return await strategy(judged.decision.action).carry_out(transition), judged
+        except EngineSaidNo as error:
+            situation = await with_room(self.running, judged.candidate, judged.situation)
+            decision = insist(judged.decision, situation, str(error))
+            judged = Judged(judged.candidate, situation, decision)
+            self.parts.report.decided((), decision)
+            await self.retiring.done()
+            transition = self._transition(judged, revision)
+            return await strategy(decision.action).carry_out(transition), judged
+
+    def _transition(self, judged: Judged, revision: int) -> Transition:
+        parts = self.parts
+        assert self.phases is not None
+        return Transition(
+            running=self.running,
+            candidate=judged.candidate,
+            decision=judged.decision,
+            revision=revision,
+            engines=parts.engines,
+            servers=parts.servers,
+            front=parts.front,
+            crew=parts.crew,
+            phases=self.phases,
+            facts=self.facts,
+            policy=parts.policy,
+            settle_seconds=parts.settle_seconds,
+        )
+
+    def _left_alone(self, proposal: Proposal, text: str) -> Outcome | None:
+        """A text that was rolled back from is not tried again just because it is still there."""
+        pin = self.parts.history.pinned
+        if proposal.source != "file" or pin is None or pin.away != text_hash(text):
+            return None
+        found = findings.pinned(Position(str(self.parts.road.file)), self.running.revision)
+        self.parts.report.note(str(found), "warning")
+        return Outcome("superseded", None, self.running.generation.number, diagnostics=(found,))
+
+    def _keep_pin(self, proposal: Proposal, text: str, outcome: Outcome) -> None:
+        """Another text in the file, or the same one asked for by name and good, ends what a rollback began."""
+        pin = self.parts.history.pinned
+        if pin is None or proposal.source not in ("file", "sighup", "admin"):
+            return
+        if pin.away != text_hash(text) or outcome.good:
+            with self.parts.history_kept():
+                self.parts.history.unpin()
+
+    def _superseded(self, ticket: Ticket) -> Outcome:
+        proposal = ticket.proposal
+        outcome = Outcome("superseded", None, self.running.generation.number)
+        if proposal.text is None:
+            return outcome
+        record = Record(self.parts.history, self.parts.history_refused)
+        revision = record.begin(proposal, proposal.text, self.running.candidate.hash)
+        outcome = dataclasses.replace(outcome, revision=revision)
+        record.finish(outcome, {}, "a newer state was proposed before its turn", "")
+        return outcome
+
+    def _refused(self, result: Result, revision: int, error: ApplianceError, judged: Judged | None = None) -> Outcome:
+        return self._outcome(result, revision, judged, tuple(error.diagnostics))
+
+    def _outcome(
+        self,
+        result: Result,
+        revision: int,
+        judged: Judged | None = None,
+        diagnostics: tuple[Diagnostic, ...] = (),
+        proof: tuple[tuple[str, str | float | int | bool], ...] = (),
+    ) -> Outcome:
+        assert self.phases is not None
+        warnings = judged.candidate.checked.findings if judged else ()
+        return Outcome(
+            result=result,
+            revision=revision,
+            generation=self.running.generation.number,
+            action=judged.decision.action if judged else "none",
+            changes=judged.changes if judged else (),
+            reasons=judged.decision.reasons if judged else (),
+            diagnostics=(*warnings, *diagnostics),
+            proof=proof,
+            phases=tuple(self.phases.ended),
+        )
+
+    async def _ended(self, proposal: Proposal, outcome: Outcome, seconds: float) -> None:
+        if outcome.result != "superseded":
+            self.facts = _facts(self.facts, proposal, outcome)
+            await self.parts.servers.tell(self.facts)
+        self.parts.report.ended(outcome, seconds)
+        self.on_outcome(outcome)
+
+
+def _facts(before: ReloadFacts, proposal: Proposal, outcome: Outcome) -> ReloadFacts:
+    """What metrics say after it."""
+    if outcome.good:
+        sync: Sync = "OutOfSync" if proposal.source == "rollback" else "Synced"
+        if proposal.source == "secret":
+            sync = before.sync
+        return ReloadFacts(True, time.time(), sync)
+    sync = "Invalid" if outcome.result == "invalid" else "Degraded"
+    return dataclasses.replace(before, last_successful=False, sync=sync)
+
+
+def _error(outcome: Outcome) -> str | None:
+    errors = [str(found) for found in outcome.diagnostics if found.severity is Severity.ERROR]
+    return "\n".join(errors) or None

@@ -1,0 +1,69 @@
+"""The new generation takes the place of the old one: new requests wait, and those that ran go on on the new one."""
+
+from appliance.supervise.failed import STEPS, Lost, RolledBack
+from appliance.supervise.generation import Generation
+from appliance.supervise.transition import Made, Transition
+
+LEAST_HOLD_SECONDS, HOLD_MARGIN_SECONDS = 60.0, 20.0
+"""A request is not kept waiting for ever, but longer than a boot, and a second one if the first fails."""
+CARRY_AFTER_SECONDS = 2.0
+"""Short requests finish by themselves; longer ones are computed again on the new generation rather than waited for."""
+
+
+async def carry_out(transition: Transition) -> Made:
+    old, servers = transition.old, transition.servers
+    new: Generation | None = None
+    carry = _same_files(transition)
+    finish = min(transition.drain_seconds, CARRY_AFTER_SECONDS) if carry else transition.drain_seconds
+    queue = transition.candidate.plan.server.queue_requests
+    hold = queue, _longest_wait(transition, finish)
+    gone = False
+    try:
+        await servers.hold(*hold)
+        with transition.phase(f"empty generation {old.number}") as step:
+            answer = await servers.retire(old.addresses, finish, carry)
+            step.detail = f"{answer.finished} finished, {answer.carried} carried over, {answer.cut} cut"
+        gone = True
+        await transition.engines.stop(old)
+        new = await transition.boot()
+        proof = await transition.prove(new)
+        await transition.switch()
+        await transition.settle(new)
+    except STEPS as error:
+        settling = transition.switched
+        await servers.hold(*hold)
+        if new is not None:
+            await transition.engines.stop(new)
+        back = await _boot_again(transition) if gone else old
+        await transition.restore()
+        await servers.release()
+        raise RolledBack(error, back, settling) from error
+    return Made(new, proof)
+
+
+async def _boot_again(transition: Transition) -> Generation:
+    """The old plan, under the old number and addresses, which servers still know."""
+    old = transition.old
+    generation = transition.engines.make(old.plan, old.number)
+    with transition.phase(f"boot generation {old.number} again"):
+        try:
+            await transition.engines.ready(generation)
+        except STEPS as error:
+            raise Lost(str(error)) from error
+    transition.crew.rely(generation.keepers, transition.policy)
+    return generation
+
+
+def _longest_wait(transition: Transition, finish: float) -> float:
+    boots = 2 * max(transition.old.seconds, transition.old.plan.boot_seconds) + transition.candidate.plan.boot_seconds
+    return max(LEAST_HOLD_SECONDS, finish + 2 * boots + HOLD_MARGIN_SECONDS)
+
+
+def _same_files(transition: Transition) -> bool:
+    """Known before the new engine is: the same model, whatever else changes, on a backend that carries."""
+    before, after = transition.running.candidate, transition.candidate
+    return (
+        after.source.path == before.source.path
+        and after.plan.server.chat_template == before.plan.server.chat_template
+        and {before.plan.server.backend, after.plan.server.backend} == {"native"}
+    )

@@ -1,0 +1,43 @@
+"""Running engines take new settings between two steps: weights, prefix cache and requests stay."""
+
+from appliance.supervise.failed import STEPS, EngineSaidNo, RolledBack
+from appliance.supervise.history_records import Proof
+from appliance.supervise.transition import Made, Transition
+
+
+async def carry_out(transition: Transition) -> Made:
+    """Servers never let in what the engine does not take: they learn first where a context shrinks, else last."""
+    generation, before = transition.old, transition.old.plan
+    shrinks = transition.candidate.plan.server.max_context < before.server.max_context
+    told = False
+    try:
+        if shrinks:
+            proof = await _servers(transition)
+            await _engines(transition)
+        else:
+            await _engines(transition)
+            told = True
+            proof = await _servers(transition)
+    except ValueError as error:
+        await transition.restore()
+        raise EngineSaidNo(str(error)) from error
+    except STEPS as error:
+        await transition.restore()
+        if told:
+            old = {name: getattr(before.engine, name) for name in transition.decision.settings}
+            await transition.engines.reconfigure(generation, before, old)
+        raise RolledBack(error, generation) from error
+    return Made(generation, proof)
+
+
+async def _servers(transition: Transition) -> Proof:
+    proof = await transition.prove(transition.old)
+    await transition.switch()
+    return proof
+
+
+async def _engines(transition: Transition) -> None:
+    settings = transition.decision.settings
+    with transition.phase("tell the engine") as step:
+        await transition.engines.reconfigure(transition.old, transition.candidate.plan, settings)
+        step.detail = ", ".join(f"{name}={value}" for name, value in settings.items())

@@ -1,0 +1,126 @@
+"""One step from the running state to a candidate: what every strategy has in its hands."""
+
+import dataclasses
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+
+from appliance.server.config import ReloadFacts, ServerConfig
+from appliance.supervise.crew import Crew
+from appliance.supervise.decide import Decision
+from appliance.supervise.front import Front
+from appliance.supervise.generation import Engines, Generation
+from appliance.supervise.history_records import Proof
+from appliance.supervise.phases import Phases, Step
+from appliance.supervise.restart import RestartPolicy
+from appliance.supervise.road import Candidate
+from appliance.supervise.server_group import ServerGroup
+
+PROOF_SECONDS = 120.0
+"""What a candidate's own requests may take; a large model on a slow machine needs some."""
+SETTLE_SECONDS = 10.0
+"""A new engine that dies so soon takes its generation with it."""
+
+
+@dataclass(frozen=True)
+class Running:
+    """The state that serves."""
+
+    candidate: Candidate
+    generation: Generation
+    revision: int
+
+
+@dataclass(frozen=True)
+class Made:
+    """What came out of a step that succeeded."""
+
+    generation: Generation
+    proof: Proof
+    retiring: Generation | None = None
+    """Still finishes its requests; to be retired, then stopped."""
+    carry: bool = False
+    """Those requests may go on on the new generation."""
+
+
+@dataclass
+class Transition:
+    running: Running
+    candidate: Candidate
+    decision: Decision
+    revision: int
+    engines: Engines
+    servers: ServerGroup
+    front: Front
+    crew: Crew
+    phases: Phases
+    facts: ReloadFacts
+    policy: RestartPolicy
+    settle_seconds: float = SETTLE_SECONDS
+    switched: bool = False
+
+    @property
+    def old(self) -> Generation:
+        return self.running.generation
+
+    @property
+    def drain_seconds(self) -> float:
+        return self.candidate.plan.server.drain_seconds
+
+    def phase(self, name: str) -> AbstractContextManager[Step]:
+        return self.phases.phase(name)
+
+    async def boot(self) -> Generation:
+        """Raises Fell or NotOneModel, with its processes gone."""
+        generation = self.engines.make(self.candidate.plan)
+        with self.phase(f"boot generation {generation.number}"):
+            try:
+                await self.engines.ready(generation)
+            except Exception:
+                await self.engines.stop(generation)
+                raise
+        return generation
+
+    async def prove(self, generation: Generation) -> Proof:
+        """Every server answers real requests with the new state, on `generation`, which does not serve yet."""
+        config = server_config(self.candidate, generation, self.revision, self.facts)
+        with self.phase("proof") as step:
+            proof = await self.servers.prepare(config, bool(self.candidate.plan.value("reload.probe")), PROOF_SECONDS)
+            step.detail = ", ".join(f"{name}: {found}" for name, found in proof.items())
+        return proof
+
+    async def switch(self) -> None:
+        """From here on the new state serves, and listens where it wants to."""
+        with self.phase("switch"):
+            self.switched = True
+            await self.servers.switch()
+        if self.decision.listener:
+            with self.phase("listen") as step:
+                step.detail = await self.front.enter(self.servers)
+
+    async def settle(self, generation: Generation) -> None:
+        with self.phase("settle"):
+            await self.crew.stays(generation.keepers, self.settle_seconds)
+        self.crew.rely(generation.keepers, self.policy)
+
+    async def restore(self) -> None:
+        """The old state serves again, on an old generation that lives."""
+        await self.front.stay(self.servers)
+        old = server_config(self.running.candidate, self.old, self.running.revision, self.facts)
+        if not self.switched:
+            await self.servers.discard()
+            self.servers.adopt(old)
+            return
+        with self.phase("back to the old state"):
+            await self.servers.prepare(old, False, PROOF_SECONDS)
+            await self.servers.switch()
+        self.switched = False
+
+
+def server_config(candidate: Candidate, generation: Generation, revision: int, facts: ReloadFacts) -> ServerConfig:
+    return dataclasses.replace(
+        candidate.plan.server,
+        engine_addresses=generation.addresses,
+        generation=generation.number,
+        revision=revision,
+        reload=facts,
+    )
