@@ -60,6 +60,6 @@ def read(folder: Path, a: str, b: str) -> "Texts":
         def text(name: str) -> Text:
             if name == "file":
                 return profile_of(folder)
-            return named_text(history, good, name)
+            return named_text(history, good, name, "last good")
 
         return Texts(a=text(a), b=text(b))

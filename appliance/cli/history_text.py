@@ -1,5 +1,6 @@
 """Revisions for people, on 80 columns."""
 
+import re
 from dataclasses import dataclass
 
 from rich.console import Console
@@ -12,6 +13,9 @@ from appliance.supervise.history_records import Revision
 
 from .changes_text import grid, section
 from .times import duration, moment
+
+FILE_NAME = re.compile(r"^\S+:(?=\d+:\d+ AP)")
+"""Of a diagnostic; where there is little room its line and column say enough."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +66,7 @@ def print_history(listed: Listed, console: Console) -> None:
 def _remark(revision: Revision) -> Text:
     """The one thing worth knowing: why not, else from which commit, else what for, else what changed."""
     if revision.error:
-        return Text(revision.error.splitlines()[0], style="dim")
+        return Text(FILE_NAME.sub("", revision.error.splitlines()[0]), style="dim")
     if revision.commit:
         return Text(f"{revision.commit.id[:8]} {revision.commit.subject}", style="dim")
     return Text(revision.note or "; ".join(revision.changes), style="dim")

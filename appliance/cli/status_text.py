@@ -107,6 +107,8 @@ def _gitops(git: GitStatus) -> Text:
     text = Text.assemble((git.state, SYNCS[git.state]), f": {git.repo}, {git.ref}, {git.path}")
     if git.commit:
         text.append(f"\n{git.commit[:12]} {git.subject}").append(f"  {git.author}", style="dim")
+    if git.running and git.running != git.commit:
+        text.append(f"\nwhat runs is {git.running[:12]}", style="yellow")
     if git.checked is not None:
         text.append(f"\nchecked {ago(git.checked)}", style="dim")
     if git.error:

@@ -28,12 +28,12 @@ def shown(history: History, number: int) -> Shown:
     return Shown(revision=found)
 
 
-def named_text(history: History, running: Revision | None, name: str) -> Text:
-    """`running`, or the number of a revision. ApplianceError AP0904."""
+def named_text(history: History, running: Revision | None, name: str, what: str = "running") -> Text:
+    """`running` (in words: `what`), or the number of a revision. ApplianceError AP0904."""
     if name == "running":
         if running is None:
             raise cannot_run(Position("running"), "AP0904", "no revision was ever applied", "name two files or numbers")
-        return Text(name=f"running (revision {running.number})", text=running.text)
+        return Text(name=f"{what} (revision {running.number})", text=running.text)
     if not name.isdecimal():
         raise _no_such(history, name)
     return Text(name=f"revision {int(name)}", text=shown(history, int(name)).revision.text)
