@@ -10,6 +10,7 @@ from functools import lru_cache
 
 from appliance.migrations.canonical import UNKNOWN, Form, OptionSite, Path, Plain, Quirk, Span, Value
 from appliance.migrations.catalogue import Facts, catalogue
+from appliance.migrations.operations import MODEL_WORD
 from appliance.migrations.values import as_bool, parse, parse_dotted, templated, to_text
 
 # `-O` changed its meaning in 0.12, so it is a name of its own.
@@ -188,7 +189,9 @@ def name_of(flag: str) -> Named:
 
 
 def write_words(name: str, value: Plain, path: Path = (), equals: bool = False) -> list[str]:
-    """The words that set an option; the dialect quotes them. equals: `--x=y` in one word."""
+    """The words that set an option; the dialect quotes them. equals: `--x=y` in one word. No name: the value alone."""
+    if name == MODEL_WORD:
+        return [to_text(value)]
     flag = "--" + ".".join((name, *path)) if name != OPTIMIZE else "-O"
     if value is True and not path:
         return [flag]

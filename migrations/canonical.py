@@ -82,6 +82,8 @@ class OptionSite:
     element: what disappears when the site is removed, with the separator that belongs to it, and with a comment only
         when that comment stands on the site's own line.
     handle: the dialect's own note about the site; nobody else looks at it.
+    source: `file:line` of the other file that the setting stands in, empty for this one. Spans then say where that file
+        is named, and no edit can be made.
     """
 
     name: str
@@ -96,6 +98,7 @@ class OptionSite:
     value_span: Span | None = None
     quirk: Quirk | None = None
     handle: Any = field(default=None, compare=False, repr=False)
+    source: str = ""
 
     @property
     def known(self) -> bool:
@@ -110,6 +113,21 @@ class ReleaseHint:
     release: Release | None
     span: Span
     source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """Variables that a deployment takes from another file or object.
+
+    kind: `env_file`, `ConfigMap` ... name: as written. read: whether they were found and are among the sites.
+    file: the name is that of a file.
+    """
+
+    kind: str
+    name: str
+    span: Span
+    read: bool
+    file: bool = True
 
 
 class Entrypoint(StrEnum):
@@ -131,6 +149,7 @@ class Deployment:
     release, python: what the file says about versions.
     editable: False where the dialect can read but not write safely (Nix, Python expressions): report only.
     takes_options, takes_env: whether the dialect can add a new option or variable to it.
+    elsewhere: where more of its variables stand, in the order in which they count.
     """
 
     sites: tuple[OptionSite, ...]
@@ -143,6 +162,7 @@ class Deployment:
     takes_options: bool = True
     takes_env: bool = True
     handle: Any = field(default=None, compare=False, repr=False)
+    elsewhere: tuple[Elsewhere, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, order=True)

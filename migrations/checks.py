@@ -194,6 +194,8 @@ def _variable(book: Catalogue, leaf: Leaf, index: int) -> Iterator[Change]:
     if not leaf.name.startswith("VLLM_"):
         return
     entry = book.env.get(leaf.name)
+    if entry is None and leaf.site.source:
+        return  # often the name of options that a command puts in; the file itself is asked about it
     if entry is None:
         near = get_close_matches(leaf.name, [n for n, e in book.env.items() if e.exists(index)], 1, 0.85)
         way_out = f"did you mean {near[0]}?" if near else ""

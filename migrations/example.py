@@ -12,7 +12,7 @@ from typing import Any
 from appliance.migrations.argv import Range, Word, read_words, write_words
 from appliance.migrations.canonical import UNKNOWN, Form, Kind, OptionSite, Path, Span
 from appliance.migrations.change import Change
-from appliance.migrations.operations import Add, Insert, Keep, NewValue, Operation, Raw, Remove, Rewrite
+from appliance.migrations.operations import MODEL_WORD, Add, Insert, Keep, NewValue, Operation, Raw, Remove, Rewrite
 from appliance.migrations.values import templated, to_text
 
 
@@ -135,7 +135,7 @@ def _kept(site: OptionSite) -> NewValue:
 def _words(site: OptionSite, name: str, value: NewValue, path: Path) -> list[str]:
     if site.kind is Kind.ENV:
         return [f"{name}={_text(value)}"]
-    if site.form is Form.POSITIONAL:
+    if site.form is Form.POSITIONAL or name == MODEL_WORD:
         return [_text(value)]
     if site.form is Form.EQUALS and not isinstance(value, Raw):
         return write_words(name, value, path, equals=True)

@@ -4,8 +4,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from appliance.diagnostics import Severity
+from appliance.migrations.canonical import Plain
 from appliance.migrations.change import Change, Part
+from appliance.migrations.families import FAMILIES, parser
 from appliance.migrations.matching import holds
+from appliance.migrations.operations import Comment, Operation, Rewrite
 from appliance.migrations.release import Release
 from appliance.migrations.rule import Condition, Is, Lacks, ModelLike, Sets, Target, option
 from appliance.migrations.settings import Settings
@@ -15,7 +18,11 @@ _ALWAYS = Release(0, 0)
 
 @dataclass(frozen=True, slots=True)
 class Hint:
-    """severity: ERROR where the engine does not start. since: the first release in which this is so."""
+    """severity: ERROR where the engine does not start. since: the first release in which this is so.
+
+    writes: the value that is put there, because the old one would not start. names: the option whose parser the way
+    out names, where the model's family is known.
+    """
 
     code: str
     severity: Severity
@@ -24,21 +31,26 @@ class Hint:
     fact: str
     way_out: str
     since: Release = _ALWAYS
+    writes: Plain = None
+    names: str = ""
 
 
 _ON = Is((True,))
 _AUTO = option("enable-auto-tool-choice")
 _PARSER = option("tool-call-parser")
-_REASONING = (
-    r"deepseek-r1|qwq|qwen3(?!.*(instruct|coder|embed|rerank))|gpt-oss|magistral|glm-4\.[5-9]|minimax-m2|k2-thinking"
-)
+_REASONING = option("reasoning-parser")
+_QUANTIZATION = option("quantization")
+_KV = option("kv-cache-dtype")
+_BY_PLUGIN = "are read by a plugin only, not by the engine itself"
+_OTHER_WEIGHTS = "serve the model in another format, or install the plugin"
+_E5M2 = "fp8_e5m2 is refused for checkpoints in FP8, when the model is built"
 
 HINTS = (
     Hint(
         "VM0036",
         Severity.NOTE,
-        option("quantization"),
-        (Sets(option("quantization"), Is(("awq", "gptq"))),),
+        _QUANTIZATION,
+        (Sets(_QUANTIZATION, Is(("awq", "gptq"))),),
         "this name asks for the slower kernels; left out, the engine takes the faster ones for the same weights",
         "leave it out",
     ),
@@ -57,6 +69,7 @@ HINTS = (
         (Sets(_AUTO, _ON), Lacks(_PARSER)),
         "the engine does not start without --tool-call-parser",
         "name the parser of the model's family",
+        names="tool-call-parser",
     ),
     Hint(
         "VM0033",
@@ -70,39 +83,67 @@ HINTS = (
     Hint(
         "VM0034",
         Severity.ERROR,
-        option("kv-cache-dtype"),
-        (Sets(option("kv-cache-dtype"), Is(("fp8_e5m2",))), Sets(option("quantization"), Is(("fp8", "fbgemm_fp8")))),
-        "fp8_e5m2 is refused for checkpoints in FP8, when the model is built",
+        _KV,
+        (Sets(_KV, Is(("fp8_e5m2",))), Sets(_QUANTIZATION, Is(("fp8", "fbgemm_fp8")))),
+        _E5M2,
         "write fp8",
+        writes="fp8",
     ),
     Hint(
         "VM0034",
         Severity.ERROR,
-        option("kv-cache-dtype"),
-        (
-            Sets(option("kv-cache-dtype"), Is(("fp8_e5m2",))),
-            Lacks(option("quantization")),
-            ModelLike(r"fp8"),
-        ),
-        "fp8_e5m2 is refused for checkpoints in FP8, when the model is built",
+        _KV,
+        (Sets(_KV, Is(("fp8_e5m2",))), Lacks(_QUANTIZATION), ModelLike(r"fp8")),
+        _E5M2,
         "write fp8",
+        writes="fp8",
     ),
     Hint(
         "VM0035",
         Severity.NOTE,
-        option("reasoning-parser"),
-        (ModelLike(_REASONING), Lacks(option("reasoning-parser"))),
+        _REASONING,
+        (ModelLike("|".join(one.named for one in FAMILIES if one.reasoning)), Lacks(_REASONING)),
         "a model that reasons puts its reasoning into the answer when no parser is named",
         "name the parser of the model's family",
+        names="reasoning-parser",
+    ),
+    Hint(
+        "VM0038",
+        Severity.ERROR,
+        option("model"),
+        (ModelLike(r"\.gguf\Z|[-_]gguf\Z"), Lacks(_QUANTIZATION), Lacks(option("load-format"))),
+        f"GGUF files {_BY_PLUGIN}",
+        _OTHER_WEIGHTS,
+        Release(0, 24),
+    ),
+    Hint(
+        "VM0038",
+        Severity.ERROR,
+        option("model"),
+        (ModelLike(r"[-_]bnb\b|bitsandbytes"), Lacks(_QUANTIZATION), Lacks(option("load-format"))),
+        f"bitsandbytes weights {_BY_PLUGIN}",
+        _OTHER_WEIGHTS,
+        Release(0, 28),
     ),
 )
 
 
-def check_hints(before: Settings, after: Settings, model: str | None, target: Release) -> Iterator[Change]:
-    """Hints about the settings as they will be; sites are those of the text."""
+def check_hints(
+    before: Settings, after: Settings, model: str | None, target: Release, touched: frozenset[int], comments: bool
+) -> Iterator[Change]:
+    """Hints about the settings as they will be; sites are those of the text. touched: sites that change anyway."""
     for hint in HINTS:
         if target < hint.since or not all(holds(condition, after, model) for condition in hint.when):
             continue
+        name = parser(model or "", hint.names, target) if hint.names else ""
+        if hint.code == "VM0035" and not name:
+            continue
         site = next((site for site, _ in before.at(hint.target)), None)
         subject = str(hint.target)
-        yield Change(Part.DECISION, hint.code, hint.severity, subject, f"{subject}: {hint.fact}", hint.way_out, site)
+        way_out = f"add --{hint.names} {name}" if name else hint.way_out
+        operations: tuple[Operation, ...] = ()
+        if hint.writes is not None and site is not None and site.known and id(site) not in touched:
+            remark = Comment(site, f"{hint.code}: {subject}: {hint.fact}")
+            operations = (Rewrite(site, value=hint.writes), *([remark] if comments else []))
+        fact = f"{subject}: {hint.fact}"
+        yield Change(Part.DECISION, hint.code, hint.severity, subject, fact, way_out, site, None, operations)

@@ -17,6 +17,7 @@ class Keep(Enum):
 
 
 KEEP = Keep.KEEP
+MODEL_WORD = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,7 @@ class Remove:
 class Rewrite:
     """Let the site say option `name` (dotted below `name_path`) with `value`.
 
+    The name MODEL_WORD leaves the value alone where option and value stood: the model as the command's first word.
     With a path, `name` is the new key of the nested entry at that path, beside its old siblings. A site that carries a
     quirk is written afresh in the dialect's correct spelling even when name and value are KEEP. A boolean False is
     written the way the format really means it: `--no-x` on a command line, `no-x: true` in the engine's YAML.

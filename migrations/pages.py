@@ -66,6 +66,12 @@ _SPELLING = (
     "The target release has the option, but not this flag, alias or negation for it.",
     "write the spelling that the release has",
 )
+_MODEL_WORD = (
+    "VM0037",
+    "--model of vllm serve",
+    "`vllm serve` takes the model as its first word. It still takes --model, with a warning that the option will go.",
+    "write the model alone, in front of all options",
+)
 _SECURITY = (
     (
         "VM0021",
@@ -93,9 +99,8 @@ _SECURITY = (
 @cache
 def pages() -> dict[str, Code]:
     """Every code by name, general ones first, then rules by release."""
-    found = {
-        code: Code(code, title, meaning, way_out) for code, title, meaning, way_out in (*_CHECKS, _SPELLING, *_SECURITY)
-    }
+    listed = (*_CHECKS, _SPELLING, *_SECURITY, _MODEL_WORD)
+    found = {code: Code(code, title, meaning, way_out) for code, title, meaning, way_out in listed}
     for quirk, (code, fact, way_out, _) in QUIRKS.items():
         found[code] = Code(code, str(quirk).replace("-", " "), f"{fact[0].upper()}{fact[1:]}.", way_out)
     for hint in HINTS:

@@ -14,6 +14,7 @@ from appliance.migrations.compile import compile_operations
 from appliance.migrations.hints import check_hints
 from appliance.migrations.matching import fits, holds
 from appliance.migrations.operations import Comment, Operation
+from appliance.migrations.positional import check_model_word
 from appliance.migrations.quirks import check_quirks
 from appliance.migrations.release import Release
 from appliance.migrations.releases import RULES
@@ -34,11 +35,13 @@ def plan_changes(
     to_release: Release,
     model: str | None = None,
     comments: bool = True,
+    model_word: bool = False,
 ) -> list[Change]:
     """The findings, in the order of the sites, then those about the deployment as a whole.
 
     from_release None: nobody knows it. What does not exist at the target is rewritten all the same; what only behaves
-    differently is then told from the oldest release on. comments: mark decisions at the spot.
+    differently is then told from the oldest release on. comments: mark decisions at the spot. model_word: the command
+    takes the model as its first word.
     """
     book = catalogue()
     settings = Settings.read(sites)
@@ -51,11 +54,13 @@ def plan_changes(
     found += checks
     found += check_quirks(sites, compiled.touched)
     found += check_spellings(book, sites, compiled.touched, to_release)
+    found += check_model_word(sites, compiled.touched) if model_word else []
     _attach(found, compiled.operations, comments)
     order = {id(site): index for index, site in enumerate(sites)}
     found.sort(key=lambda change: order.get(id(change.site), len(order)))
     found += _behaviour(book, before, settings, from_release, to_release, model)
-    return [*found, *check_hints(before, settings, model, to_release), *check_security(before, to_release)]
+    found += check_hints(before, settings, model, to_release, compiled.touched, comments)
+    return [*found, *check_security(before, to_release)]
 
 
 def settle(
@@ -114,8 +119,7 @@ def _exists(book: Catalogue, target: Target, release: Release) -> bool:
 def _told(step: Step, target: Release) -> Change:
     rule = step.rule
     decision = not rule.safe or rule.puts is None or bool(step.stuck)
-    seen = _shown(step)
-    message = f"{rule.target}{seen}: {rule.nature} in {rule.since.short}; {rule.reason}"
+    message = f"{_named(step)}{_shown(step)}: {rule.nature} in {rule.since.short}; {rule.reason}"
     if step.stuck:
         message = f"{message} ({step.stuck})"
     return Change(
@@ -128,6 +132,14 @@ def _told(step: Step, target: Release) -> Change:
         step.site,
         rule,
     )
+
+
+def _named(step: Step) -> str:
+    """What the rule is about, in the words of the text where an earlier rule has renamed it."""
+    target = step.rule.target
+    if step.site is None or step.site.name == target.name:
+        return str(target)
+    return f"{step.site.raw_name or step.site.name} (by now {target})"
 
 
 def _severity(rule: Rule, target: Release) -> Severity:
@@ -151,15 +163,19 @@ def _attach(found: list[Change], operations: dict[int, list[Operation]], comment
         if change.site is None:
             continue
         mine = waiting.pop(id(change.site), [])
-        if comments and change.part is Part.DECISION:
+        if comments and change.part is Part.DECISION and change.severity is not Severity.NOTE:
             mine = [*mine, Comment(change.site, _remark(change))]
         if mine:
             found[position] = replace(change, operations=(*change.operations, *mine))
 
 
 def _remark(change: Change) -> str:
-    text = change.way_out or (change.rule.reason if change.rule else change.message)
-    return f"{change.code}: {change.subject}: {text}"
+    """The name as it stands in the text, then what to do, or what happened where that is all there is to say."""
+    site = change.site
+    renamed = change.rule is not None and site is not None and site.name != change.rule.target.name
+    subject = (site.raw_name or site.name) if site is not None and renamed else change.subject
+    fact = change.rule.reason if change.rule else change.message.removeprefix(f"{change.subject}: ")
+    return f"{change.code}: {subject}: {change.way_out or fact}"
 
 
 def _behaviour(

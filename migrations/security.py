@@ -8,7 +8,7 @@ from appliance.migrations.canonical import UNKNOWN
 from appliance.migrations.change import Change, Part
 from appliance.migrations.operations import Raw
 from appliance.migrations.release import Release
-from appliance.migrations.rule import Target, env, option
+from appliance.migrations.rule import Room, Target, env, option
 from appliance.migrations.settings import Leaf, Settings
 from appliance.migrations.values import SECRETS, as_bool, same
 
@@ -67,7 +67,7 @@ def _remark(code: str, leaf: Leaf | None, subject: str, fact: str, way_out: str)
 
 def _secrets(settings: Settings) -> Iterator[Change]:
     for leaf in settings.leaves:
-        if leaf.name not in SECRETS or leaf.value is UNKNOWN or isinstance(leaf.value, Raw):
+        if leaf.name not in SECRETS or leaf.value is UNKNOWN or isinstance(leaf.value, Raw) or leaf.site.source:
             continue
         subject = str(Target(leaf.room, leaf.name))
         values = leaf.value if isinstance(leaf.value, list) else [leaf.value]
@@ -78,7 +78,8 @@ def _secrets(settings: Settings) -> Iterator[Change]:
             fact = "an empty key is dropped, so the server runs open"
             yield _remark("VM0022", leaf, subject, fact, "set a key, or leave the option out on purpose")
         elif any(isinstance(value, str) and value for value in values):
-            fact = "a secret stands here in clear text, and command lines are visible to every process"
+            fact = "a secret stands here in clear text"
+            fact += "" if leaf.room is Room.ENV else ", and command lines are visible to every process"
             yield _remark("VM0021", leaf, subject, fact, "take it from the environment or a secret store")
 
 

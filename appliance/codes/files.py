@@ -58,15 +58,14 @@ _PAGES = (
     Code(
         "VM0110",
         "a value that is filled in later",
-        "A template or a variable fills the value in, so it cannot be checked here, and the option's values differ "
-        "between the two releases.",
-        "Compare what is filled in with the codes that the message names.",
+        "A template, a variable or another file fills the value in, so it cannot be checked here.",
+        "Compare what is filled in with the codes that the message names, and look at the files that it names.",
     ),
     Code(
         "VM0111",
         "ready too early",
-        "An open port does not mean a model that answers: loading takes minutes, and requests that arrive before "
-        "are refused.",
+        "An open port, or a minute gone by, does not mean a model that answers: loading takes long, and requests that "
+        "arrive before are refused.",
         "Use httpGet on /health for readinessProbe, and a startupProbe with enough time to load.",
         "readinessProbe: {tcpSocket: {port: 8000}}\nreadinessProbe: {httpGet: {path: /health, port: 8000}}",
     ),
@@ -83,6 +82,46 @@ _PAGES = (
         "reason scrolls away.",
         "Let `appliance validate` stand in ExecStartPre: a refused option then stops the unit with one line.",
         "ExecStartPre=appliance validate --offline /etc/systemd/system/chat.service",
+    ),
+    Code(
+        "VM0114",
+        "a file that is not here",
+        "The option names a file that lies neither beside this one nor at that path on this machine. The engine does "
+        "not start without it; templates of the engine's examples have moved between releases of its image.",
+        "Check that the file is there where the engine runs: in the image, or in a volume.",
+        "vllm serve m --chat-template /templates/chat.jinja",
+    ),
+    Code(
+        "VM0115",
+        "old options in a comment",
+        "A comment holds options that the target release refuses. Nothing runs a comment, so it is left alone.",
+        "Correct or delete it before somebody copies it.",
+        "# vllm serve m --swap-space 4",
+    ),
+    Code(
+        "VM0116",
+        "architecture that is not served any more",
+        "The engine dropped the model's architecture. It is known from the model's config.json where that lies here, "
+        "and guessed from the model's name elsewhere.",
+        "Install the plugin that brings it back, serve another model, or stay on the last release that had it.",
+        "vllm serve meta-llama/Llama-3.2-11B-Vision-Instruct",
+    ),
+    Code(
+        "VM0117",
+        "what a chart makes of its values",
+        "The chart's templates write this argument, so the version of the chart decides whether the target release "
+        "takes it.",
+        "Look at `helm template`, and update the chart together with the image.",
+        "vllmConfig: {enableChunkedPrefill: false}",
+    ),
+    Code(
+        "VM0118",
+        "options as keyword arguments",
+        "These keys are handed to the engine in Python, with underscores and real values. A command line writes the "
+        "same with dashes, and mappings as JSON.",
+        "Nothing while Python reads them; the message holds the command line for when you move to `vllm serve`.",
+        "vllm_config: {max_model_len: 8192, limit_mm_per_prompt: {image: 5}}\n"
+        "vllm serve m --max-model-len 8192 --limit-mm-per-prompt '{\"image\": 5}'",
     ),
     Code(
         "VM0108",

@@ -13,14 +13,13 @@ from appliance.migrations.dialects import DIALECTS, Dialect, DialectError, detec
 from appliance.migrations.plan import plan_changes
 from appliance.migrations.release import Release
 
-from .carry import carry_out, undone
+from .carry import carry_out_all, here, undone
 from .find import Found
-from .finding import Finding, Outcome, Result, refused
-from .manifest_remarks import manifest_remarks
+from .finding import Finding, Origin, Outcome, Result, refused
 from .origin import origin_of
-from .remarks import concerns, image_remarks, later_remarks, memory_remark
+from .remarks import REMARKS, Scene, advised, concerns
+from .remarks.image import takes_model_word
 from .source import Lines, Source, UnreadableError, read
-from .unit_remarks import unit_remarks
 
 NAME = "profile"
 _PROFILE = re.compile(r"^schema[ \t]*:", re.MULTILINE)
@@ -78,12 +77,12 @@ def migrate_source(source: Source, wanted: Wanted) -> Result:
         return replace(blank, dialect=dialect.name, problem=problem)
     if not deployments:
         return replace(blank, dialect=dialect.name, note=f"holds no engine options ({dialect.name})")
-    planned = [_planned(deployment, wanted, lines) for deployment in deployments]
+    planned = [_planned(dialect.name, deployment, wanted, lines) for deployment in deployments]
     edits, planned = _edited(dialect, text, deployments, planned)
-    outcomes = [
-        _outcome(dialect.name, text, deployments, index, changes, wanted, lines)
-        for index, changes in enumerate(planned)
-    ]
+    origins = [origin_of(deployment, wanted.start, lines) for deployment in deployments]
+    starts = tuple(origin.release for origin in origins)
+    scene = Scene(path, dialect.name, text, lines, tuple(deployments), starts, wanted.target)
+    outcomes = [_outcome(scene, index, changes, origins[index]) for index, changes in enumerate(planned)]
     note = f"read as {source.encoding}" if source.encoding == "latin-1" else ""
     result = Result(path, source, dialect.name, text, tuple(outcomes), note=note, lines=lines)
     try:
@@ -114,21 +113,23 @@ class UnwritableError(Exception):
     """The new text cannot stand in the file."""
 
 
-def _planned(deployment: Deployment, wanted: Wanted, lines: Lines) -> list[Change]:
+def _planned(dialect: str, deployment: Deployment, wanted: Wanted, lines: Lines) -> list[Change]:
     start = origin_of(deployment, wanted.start, lines).release
-    changes = plan_changes(deployment.sites, start, wanted.target, deployment.model, wanted.comments)
+    first = takes_model_word(deployment, dialect, wanted.target)
+    changes = plan_changes(deployment.sites, start, wanted.target, deployment.model, wanted.comments, first)
     if deployment.entrypoint is Entrypoint.PROFILE:
         from .profile_dialect import adapted
 
         changes = adapted(changes, deployment, wanted.target)
-    return [change for change in changes if concerns(change, deployment, wanted.target)]
+    told = (change for change in changes if concerns(change, deployment, wanted.target, dialect))
+    return [advised(here(change), dialect) for change in told]
 
 
 def _edited(
     dialect: Dialect, text: str, deployments: Sequence[Deployment], planned: Sequence[list[Change]]
 ) -> tuple[list[Edit], list[list[Change]]]:
     """Deployments that share characters do so by an anchor or a variable; the first one's edits count."""
-    done = [carry_out(dialect, text, *pair) for pair in zip(deployments, planned, strict=True)]
+    done = carry_out_all(dialect, text, deployments, planned)
     edits = list(dict.fromkeys(edit for made, _ in done for edit in made))
     if not _overlapping(edits):
         return edits, [changes for _, changes in done]
@@ -160,25 +161,11 @@ def _proved(dialect: Dialect, path: str, text: str, edits: Sequence[Edit], encod
     return new
 
 
-def _outcome(
-    dialect: str,
-    text: str,
-    deployments: Sequence[Deployment],
-    index: int,
-    changes: list[Change],
-    wanted: Wanted,
-    lines: Lines,
-) -> Outcome:
-    deployment = deployments[index]
-    origin = origin_of(deployment, wanted.start, lines)
-    findings = [_placed(change, lines) for change in changes]
-    findings += image_remarks(deployment, wanted.target, lines)
-    findings += later_remarks(deployment, origin.release, wanted.target, lines)
-    if index == 0:
-        findings += [*manifest_remarks(dialect, text, lines), *unit_remarks(dialect, text, lines)]
-    memory = memory_remark(dialect, deployments, index, wanted.target)
-    findings += [memory] if memory else []
-    return Outcome(deployment, origin, tuple(findings))
+def _outcome(scene: Scene, index: int, changes: list[Change], origin: Origin) -> Outcome:
+    findings = [_placed(change, scene.lines) for change in changes]
+    for remarks in REMARKS:
+        findings += remarks(scene, index)
+    return Outcome(scene.deployments[index], origin, tuple(findings))
 
 
 def _placed(change: Change, lines: Lines) -> Finding:

@@ -11,7 +11,7 @@ from appliance.migrations.canonical import Edit, Form, OptionSite, Quirk
 from appliance.migrations.dialects import DialectError
 from appliance.migrations.dialects.inside import edit_inside
 from appliance.migrations.dialects.layers import Inlay, Layer, cut, offsets, part, replaced, span
-from appliance.migrations.dialects.wishes import Handle, Wish, flag_only, new_words, words
+from appliance.migrations.dialects.wishes import Handle, Wish, flag_goes, flag_only, new_words, words
 from appliance.migrations.dialects.yaml_edit import Changes, elements, members
 from appliance.migrations.dialects.yaml_scalar import content, decode, safe_plain, write_scalar
 from appliance.migrations.dialects.yaml_tree import tree_of
@@ -104,6 +104,8 @@ class ArgList:
         flag = flag_only(wish)
         if wish.removed:
             self._gone(changes, old)
+        elif flag_goes(wish):
+            self._gone(changes, old[:1])
         elif flag is not None:
             found += replaced(old[0].inlay, 0, len(wish.site.raw_name), flag)
         elif wish.rewrite:

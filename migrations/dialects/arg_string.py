@@ -11,7 +11,7 @@ from appliance.migrations.dialects.arg_list import inner_json
 from appliance.migrations.dialects.layers import Inlay, Layer, cut, offsets, part, replaced, span
 from appliance.migrations.dialects.serving import script, serves
 from appliance.migrations.dialects.shell_words import ShellWord, assignment, commands, quoted, texts
-from appliance.migrations.dialects.wishes import Handle, Wish, flag_only, new_words, words, written
+from appliance.migrations.dialects.wishes import Handle, Wish, flag_goes, flag_only, new_words, words, written
 from appliance.migrations.dialects.yaml_scalar import safe_plain
 from appliance.migrations.dialects.yaml_write import remark
 from appliance.migrations.operations import Add, CannotEditError, Raw
@@ -156,6 +156,8 @@ class ArgString:
         flag = flag_only(wish)
         if wish.removed:
             gone.update(range(first, last + 1))
+        elif flag_goes(wish):
+            gone.add(first)
         elif wish.place.variable and wish.rewrite:
             name, _, value = written(wish.site, wish.rewrite)
             text = value.text if isinstance(value, Raw) else to_text(value)

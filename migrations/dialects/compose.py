@@ -22,12 +22,13 @@ def _certainty(tree: Tree) -> float:
     return 0.0
 
 
-def _read(tree: Tree, text: str) -> list[Deployment]:
-    reader = Reader(tree.layer)
+def _read(tree: Tree, path: str) -> list[Deployment]:
+    reader = Reader(tree.layer, path)
     found = []
     for root in tree.roots:
         for name, service in entries(get(root, "services")):
-            found += reader.process(service, name.value, ("entrypoint", "command"), "environment")
+            files = get(service, "env_file")
+            found += reader.process(service, name.value, ("entrypoint", "command"), "environment", files=files)
     return found
 
 

@@ -26,10 +26,18 @@ from appliance.migrations.dialects.lines import (
 from appliance.migrations.dialects.pieces import Piece, Remark, WordList
 from appliance.migrations.dialects.pins import with_neighbours
 from appliance.migrations.dialects.quoting import DOCKER, JSON_LIST
-from appliance.migrations.dialects.serving import engine_image, engine_options, image_hint, other_engine, serves
+from appliance.migrations.dialects.serving import (
+    engine_image,
+    engine_options,
+    engine_variable,
+    image_hint,
+    other_engine,
+    serves,
+)
 from appliance.migrations.dialects.shell_edit import edit_words
 from appliance.migrations.dialects.shell_reader import ShellReader
-from appliance.migrations.dialects.words_reader import Draft, Home, WordsReader, engine_variable, env_site
+from appliance.migrations.dialects.word_sites import env_site
+from appliance.migrations.dialects.words_reader import Draft, Home, WordsReader
 from appliance.migrations.operations import Operation
 from appliance.migrations.release import Release
 

@@ -5,59 +5,18 @@ from collections.abc import Sequence
 from pathlib import PurePath
 
 from appliance.migrations.canonical import Deployment, Edit, Entrypoint, OptionSite
+from appliance.migrations.dialects.env_lines import only_settings, setting_lines
 from appliance.migrations.dialects.layers import FileLayer, Layer, part
-from appliance.migrations.dialects.lines import Logical, line_site, logical_lines, statement, word
+from appliance.migrations.dialects.lines import Logical, line_site, statement
 from appliance.migrations.dialects.pieces import Piece, WordList
 from appliance.migrations.dialects.pins import with_neighbours
 from appliance.migrations.dialects.quoting import SHELL, SPLIT
-from appliance.migrations.dialects.serving import engine_options, image_hint
+from appliance.migrations.dialects.serving import engine_options, engine_variable, image_hint
 from appliance.migrations.dialects.shell_edit import edit_words
-from appliance.migrations.dialects.words_reader import Draft, Home, WordsReader, engine_variable
+from appliance.migrations.dialects.words_reader import Draft, Home, WordsReader
 from appliance.migrations.operations import Operation
 
-_LINE = re.compile(r"[ \t]*(?:export[ \t]+)?([A-Za-z_]\w*)(=)")
-_VALUE = re.compile(r"\"(?:\\[\s\S]|[^\"\\])*\"|'[^']*'|(?:\\[\s\S]|[^\n\\#]|(?<=\S)#)*")
 _SPLIT = re.compile(r"\S+")
-
-
-def values(text: str) -> dict[str, str]:
-    """The variables whose value is known."""
-    found = {}
-    for _, piece in _settings(text):
-        name, _, value = piece.text.partition("=")
-        if not piece.opaque:
-            found[name] = value
-    return found
-
-
-def only_settings(text: str) -> bool:
-    """Whether the first lines set variables and do nothing else."""
-    lines = [line for line in text.splitlines()[:200] if line.strip() and not line.lstrip().startswith("#")]
-    return bool(lines) and all(_LINE.match(line) for line in lines)
-
-
-def _settings(text: str) -> list[tuple[Logical, Piece]]:
-    found = []
-    skip = 0
-    for line in logical_lines(text):
-        head = _LINE.match(text, line.start, line.end) if line.start >= skip else None
-        if not head:
-            continue
-        value = _VALUE.match(text, head.end())
-        end = value.end() if value else head.end()
-        while end > head.end() and text[end - 1] in " \t\r":
-            end -= 1
-        if value and value.group()[:1] in "\"'" and value.group():
-            skip = value.end()
-        found.append((Logical(line.start, max(line.end, end)), _whole(text, head.start(1), end)))
-    return found
-
-
-def _whole(text: str, start: int, end: int) -> Piece:
-    found = word(text, start, end)
-    if "'" in text[start:end] or '"' in text[start:end] or "\\" in text[start:end]:
-        return found
-    return Piece(start, end, text[start:end], opaque=found.opaque)
 
 
 class _Variables(WordsReader):
@@ -69,7 +28,7 @@ class _Variables(WordsReader):
         sites: list[OptionSite] = []
         lists: list[WordList] = []
         hint = None
-        for line, piece in _settings(self.text):
+        for line, piece in setting_lines(self.text):
             name, _, value = piece.text.partition("=")
             if engine_options(value.split()):
                 lists.append(self._options(line, piece, len(name) + 1))

@@ -16,7 +16,7 @@ def _certainty(tree: Tree) -> float:
     return 0.9 if any(node is not None for node in found) else 0.0
 
 
-def _read(tree: Tree, text: str) -> list[Deployment]:
+def _read(tree: Tree, path: str) -> list[Deployment]:
     reader = Reader(tree.layer)
     found = []
     for root in tree.roots:

@@ -29,7 +29,8 @@ _SHORT_SWITCHES = re.compile(r"-[ditPq]+\Z")
 @dataclass(frozen=True, slots=True)
 class Launch:
     """start: index of the first argument of the engine. image: index of the image, settings: of words `A=B`, each with
-    the character where the setting itself begins. name: what the container is called.
+    the character where the setting itself begins. name: what the container is called. files: of words that name files
+    of variables, likewise.
     """
 
     entrypoint: Entrypoint
@@ -37,6 +38,7 @@ class Launch:
     settings: tuple[tuple[int, int], ...] = ()
     image: int | None = None
     name: str = ""
+    files: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,7 @@ class Container:
     settings: tuple[tuple[int, int], ...]
     entrypoint: str
     name: str
+    files: tuple[tuple[int, int], ...] = ()
 
 
 def talks(words: Sequence[str]) -> bool:
@@ -81,12 +84,13 @@ def container_tool(words: Sequence[str], start: int = 0) -> int | None:
 
 def container(words: Sequence[str], run: int) -> Container:
     settings: list[tuple[int, int]] = []
+    files: list[tuple[int, int]] = []
     entrypoint = name = ""
     index = run + 1
     while index < len(words):
         word = words[index]
         if not word.startswith("-"):
-            return Container(index, tuple(settings), entrypoint, name)
+            return Container(index, tuple(settings), entrypoint, name, tuple(files))
         flag, equals, inline = word.partition("=")
         if flag in _SWITCHES or _SHORT_SWITCHES.match(word):
             index += 1
@@ -100,6 +104,8 @@ def container(words: Sequence[str], run: int) -> Container:
         )
         if flag in ("-e", "--env") and SETTING.match(value):
             settings.append((at, inner))
+        elif flag == "--env-file" and value:
+            files.append((at, inner))
         elif flag == "--entrypoint":
             entrypoint = value
         elif flag == "--name":
@@ -118,8 +124,8 @@ def _contained(words: Sequence[str], run: int, front: tuple[tuple[int, int], ...
     inside = serves(rest)
     if inside is not None:
         start, entrypoint = inside
-        return Launch(entrypoint, first - 1 + start, found.settings, found.image, found.name)
+        return Launch(entrypoint, first - 1 + start, found.settings, found.image, found.name, found.files)
     named = engine_image(image) or (engine_options(words[first:]) and not other_engine(image))
     if not named or found.entrypoint not in ("", "vllm") or not words[first:]:
         return None
-    return Launch(Entrypoint.IMAGE, first, found.settings, found.image, found.name)
+    return Launch(Entrypoint.IMAGE, first, found.settings, found.image, found.name, found.files)

@@ -8,7 +8,7 @@ from appliance.migrations.canonical import OptionSite
 from appliance.migrations.dialects.bash_tree import Block, Statement, scan
 from appliance.migrations.dialects.layers import Inlay, Layer
 from appliance.migrations.dialects.pieces import Piece, Remark, Syntax, WordList
-from appliance.migrations.dialects.words_reader import env_site
+from appliance.migrations.dialects.word_sites import env_site
 
 _TOKEN = re.compile(r"""(?:\\(?:\r\n|[\s\S])|"(?:\\[\s\S]|[^"\\])*"|'(?:\\[\s\S]|[^'\\])*'|[^\s\\"'])+""")
 _FILLED = re.compile(r"\$\{[^}]*\}|\$\([^)]*\)|\$[A-Za-z_]\w*|\{\{.*?\}\}")

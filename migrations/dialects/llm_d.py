@@ -18,7 +18,7 @@ def _certainty(tree: Tree) -> float:
     return 0.0
 
 
-def _read(tree: Tree, text: str) -> list[Deployment]:
+def _read(tree: Tree, path: str) -> list[Deployment]:
     reader = Reader(tree.layer)
     return [deployment for root in tree.roots for deployment in read_containers(reader, root)]
 

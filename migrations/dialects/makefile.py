@@ -16,9 +16,10 @@ from appliance.migrations.dialects.lines import Logical, blanked, line_site, log
 from appliance.migrations.dialects.pieces import Remark, WordList
 from appliance.migrations.dialects.pins import with_neighbours
 from appliance.migrations.dialects.quoting import BARE, SHELL
+from appliance.migrations.dialects.serving import engine_variable
 from appliance.migrations.dialects.shell_edit import edit_words
 from appliance.migrations.dialects.shell_reader import ShellReader
-from appliance.migrations.dialects.words_reader import WordsReader, engine_variable
+from appliance.migrations.dialects.words_reader import WordsReader
 from appliance.migrations.operations import Operation
 
 _TARGET = re.compile(r"^([\w./%$(){} -]+?)\s*::?(?![=:])")

@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterator
 
 from yaml.nodes import MappingNode, Node
 
-from appliance.migrations.canonical import Deployment
+from appliance.migrations.canonical import Deployment, Entrypoint
 from appliance.migrations.dialects import DialectError
 from appliance.migrations.dialects.layers import Inlay, Layer
-from appliance.migrations.dialects.process import Reader, engines_of
+from appliance.migrations.dialects.process import Reader, engines_of, speaks
 from appliance.migrations.dialects.ray_configs import read_configs
 from appliance.migrations.dialects.serving import model_of
 from appliance.migrations.dialects.vllm_config import config, is_config
@@ -35,12 +35,35 @@ def group_of(node: Node) -> str:
     return text_of(get(node, "apiVersion")).partition("/")[0]
 
 
-def read_manifests(tree: Tree, text: str) -> list[Deployment]:
-    reader = Reader(tree.layer)
+def read_manifests(tree: Tree, path: str) -> list[Deployment]:
+    listed = list(objects(tree))
+    reader = Reader(tree.layer, path, objects=dict(_configured(listed)))
     found: list[Deployment] = []
-    for node in objects(tree):
+    for node in listed:
         found += _READERS.get(text_of(get(node, "kind")), _workload)(reader, node)
+    for node in listed:
+        if text_of(get(node, "kind")) == "ConfigMap":
+            found += _variables(reader, node)
     return found
+
+
+def _configured(listed: list[MappingNode]) -> Iterator[tuple[tuple[str, str], MappingNode]]:
+    """The variables of the file's own ConfigMaps and Secrets."""
+    for node in listed:
+        kind = text_of(get(node, "kind"))
+        data = get(node, "stringData" if kind == "Secret" else "data")
+        if kind in ("ConfigMap", "Secret") and isinstance(data, MappingNode):
+            yield (kind, _name(node)), data
+
+
+def _variables(reader: Reader, node: MappingNode) -> list[Deployment]:
+    """A ConfigMap of variables that no container of this file takes."""
+    data = get(node, "data")
+    if data is None or id(data) in reader.seen or not speaks(reader.layer, data):
+        return []
+    around = reader.variables(data)
+    homes = Homes(None, around.sink)
+    return [Deployment(tuple(around.sites), Entrypoint.PLATFORM, _name(node), takes_options=False, handle=homes)]
 
 
 def _name(node: Node) -> str:

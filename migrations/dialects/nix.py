@@ -15,11 +15,10 @@ from appliance.migrations.dialects.layers import FileLayer, span
 from appliance.migrations.dialects.pieces import Piece
 from appliance.migrations.dialects.pins import with_neighbours
 from appliance.migrations.dialects.quoting import SHELL
-from appliance.migrations.dialects.serving import engine_options, image_hint, model_of, serves
+from appliance.migrations.dialects.serving import engine_options, engine_variable, image_hint, model_of, serves
 from appliance.migrations.dialects.shell_reader import ShellReader
 from appliance.migrations.dialects.strings import layer_of, literal
 from appliance.migrations.dialects.trees import Tree
-from appliance.migrations.dialects.words_reader import engine_variable
 from appliance.migrations.operations import CannotEditError, Operation
 
 _STRINGS = ("string_expression", "indented_string_expression")

@@ -1,18 +1,20 @@
 """One engine process as a YAML mapping describes it: command, arguments, variables, image."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from appliance.migrations.canonical import Deployment, Entrypoint, Kind, OptionSite, ReleaseHint
+from appliance.migrations.canonical import Deployment, Entrypoint, Kind, OptionSite, ReleaseHint, Span
 from appliance.migrations.dialects.arg_list import ArgList, Item, read_items
 from appliance.migrations.dialects.arg_string import Started, options_text, started
 from appliance.migrations.dialects.env_sinks import EnvMap, env_sink
 from appliance.migrations.dialects.layers import Layer, span
+from appliance.migrations.dialects.outside import Around, configured, env_file
 from appliance.migrations.dialects.serving import (
     engine_image,
     engine_options,
+    engine_variable,
     image_hint,
     model_of,
     other_engine,
@@ -22,15 +24,20 @@ from appliance.migrations.dialects.serving import (
 from appliance.migrations.dialects.shell_words import texts
 from appliance.migrations.dialects.wishes import Homes, Sink
 from appliance.migrations.dialects.yaml_scalar import decode
-from appliance.migrations.dialects.yaml_tree import entries, get, text_of
+from appliance.migrations.dialects.yaml_tree import entries, get, items, text_of
 
 
 @dataclass
 class Reader:
-    """Reads the processes of one file; remembers what it has seen, since anchors bring the same node again."""
+    """Reads the processes of one file; remembers what it has seen, since anchors bring the same node again.
+
+    path: of the file, empty where it has none. objects: the data of its ConfigMaps and Secrets, by kind and name.
+    """
 
     layer: Layer
+    path: str = ""
     seen: set[int] = field(default_factory=set)
+    objects: Mapping[tuple[str, str], MappingNode] = field(default_factory=dict)
 
     def borrowed(self, node: Node | None) -> bool:
         if node is None:
@@ -87,17 +94,19 @@ class Reader:
         model: str | None = None,
         certain: bool = False,
         hint: ReleaseHint | None = None,
+        files: Node | None = None,
     ) -> list[Deployment]:
-        """certain: this is known to be an engine, whatever the image."""
+        """certain: this is known to be an engine, whatever the image. files: names of files with variables."""
         picture = image if image is not None else text_of(get(node, "image"))
         release = hint or self.hint(get(node, "image"))
         variables = get(node, env)
         engines = self._engines([get(node, key) for key in command], picture, certain)
-        around = self.variables(variables) if engines or certain or _speaks(self.layer, variables) else Variables()
+        around = self.variables(variables) if engines or certain or speaks(self.layer, variables) else Variables()
         if not engines:
             if not around.sites or other_engine(picture):
                 return []
             engines = [Engine(None, (), Entrypoint.IMAGE)]
+        outside = self._outside(get(node, "envFrom"), files, around)
         found = []
         for index, engine in enumerate(engines):
             sites = (*_lent(around.sites, index > 0), *engine.sites)
@@ -113,9 +122,37 @@ class Reader:
                     takes_options=engine.sink is not None,
                     takes_env=around.sink is not None,
                     handle=homes,
+                    elsewhere=outside.elsewhere,
                 )
             )
         return found
+
+    def _outside(self, references: Node | None, files: Node | None, around: "Variables") -> Around:
+        """Adds the variables of other files and objects to those that stand in the process itself."""
+        outside = Around()
+        for item in [files] if isinstance(files, ScalarNode) else items(files):
+            named = get(item, "path") if isinstance(item, MappingNode) else item
+            inlay = decode(self.layer, named) if named is not None else None
+            if inlay is not None:
+                place = span(inlay, 0, len(inlay.text))
+                outside.found.append(env_file(self.path, inlay.text, "env_file", place))
+        inside: list[OptionSite] = []
+        for item in items(references):
+            for key, kind in (("configMapRef", "ConfigMap"), ("secretRef", "Secret")):
+                named = get(item, key, "name")
+                if not isinstance(named, ScalarNode):
+                    continue
+                data = self.objects.get((kind, named.value))
+                if data is not None:
+                    inside += [site for site in self.variables(data).sites if engine_variable(site.name)]
+                else:
+                    inlay = decode(self.layer, named)
+                    place = span(inlay, 0, len(inlay.text)) if inlay else Span(0, 0)
+                    outside.found.append(configured(self.path, kind, named.value, place))
+        near = {site.name for site in around.sites}
+        around.sites[:0] = [site for site in inside if site.name not in near]
+        around.sites[:0] = outside.sites({site.name for site in around.sites})
+        return outside
 
     def _engines(self, nodes: Sequence[Node | None], image: str, certain: bool) -> list["Engine"]:
         present = [node for node in nodes if node is not None and not _null(node)]
@@ -266,7 +303,7 @@ def _null(node: Node) -> bool:
     return isinstance(node, ScalarNode) and not node.style and node.value in ("", "null", "~")
 
 
-def _speaks(layer: Layer, node: Node | None) -> bool:
+def speaks(layer: Layer, node: Node | None) -> bool:
     """Whether an environment holds variables of the engine."""
     if isinstance(node, MappingNode):
         return any(key.value.startswith("VLLM_") for key, _ in entries(node))

@@ -27,7 +27,7 @@ def _certainty(tree: Tree) -> float:
     return 0.95 if any(_specs(root) for root in tree.roots) else 0.0
 
 
-def _read(tree: Tree, text: str) -> list[Deployment]:
+def _read(tree: Tree, path: str) -> list[Deployment]:
     reader = Reader(tree.layer)
     return [
         _deployment(reader, spec, get(root, "servingEngineSpec"))

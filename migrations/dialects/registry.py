@@ -68,7 +68,7 @@ def _certainty(tree: Tree) -> float:
     return 0.3 if next(_found(tree), None) else 0.0
 
 
-def _read(tree: Tree, text: str) -> list[Deployment]:
+def _read(tree: Tree, path: str) -> list[Deployment]:
     reader = Reader(tree.layer)
     sure = list(_found(tree))
     known = {id(value) for _, _, value in sure}

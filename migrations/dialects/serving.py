@@ -5,7 +5,9 @@ from collections.abc import Iterable, Sequence
 
 from appliance.migrations.argv import name_of
 from appliance.migrations.canonical import Entrypoint, Kind, OptionSite, ReleaseHint, Span
+from appliance.migrations.catalogue import catalogue
 from appliance.migrations.release import Release
+from appliance.migrations.values import SECRETS
 
 _MODULE = re.compile(r"vllm\.entrypoints\.(?:openai\.)?api_server\Z")
 _SCRIPT = re.compile(r"(?:\A|/)vllm/entrypoints/(?:openai/)?api_server\.py\Z")
@@ -38,6 +40,9 @@ _MARKS = frozenset(
         "tool-call-parser",
         "trust-remote-code",
     }
+)
+_ENGINE_ENV = re.compile(
+    r"VLLM|HF_|HUGGING|CUDA|NCCL|ROC|HIP|HSA|AITER|TORCH|PYTORCH|RAY_|LMCACHE|OMP_|TRITON|FLASH|TPU|XLA|NIXL|UCX|SAFE"
 )
 _OTHERS = re.compile(r"sglang|text-generation|tensorrt|lmdeploy|ollama|llama[._-]?cpp|tgi\b|triton|infinity", re.I)
 
@@ -80,6 +85,10 @@ def other_engine(text: str) -> bool:
 def engine_options(words: Iterable[str]) -> bool:
     """Whether the words look like this engine's options although nothing names it."""
     return any(word.startswith("--") and name_of(word.partition("=")[0]).name in _MARKS for word in words)
+
+
+def engine_variable(name: str) -> bool:
+    return bool(_ENGINE_ENV.match(name)) or name in SECRETS or name in catalogue().env
 
 
 def engine_keys(names: Iterable[str]) -> int:

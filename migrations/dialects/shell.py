@@ -10,12 +10,13 @@ from pathlib import PurePath
 
 from appliance.migrations.canonical import Deployment, Edit, Entrypoint
 from appliance.migrations.dialects import load
-from appliance.migrations.dialects.dotenv import only_settings
 from appliance.migrations.dialects.embedded import Embedded, edit_embedded
+from appliance.migrations.dialects.env_lines import only_settings
 from appliance.migrations.dialects.layers import FileLayer
 from appliance.migrations.dialects.pins import with_neighbours
 from appliance.migrations.dialects.shell_edit import edit_words
 from appliance.migrations.dialects.shell_reader import ShellReader
+from appliance.migrations.dialects.words_reader import Seen
 from appliance.migrations.operations import Operation
 
 _SUFFIXES = frozenset({".sh", ".bash", ".zsh", ".ksh", ".slurm", ".sbatch", ".command", ".envrc"})
@@ -35,7 +36,7 @@ class _Shell:
         return 0.5
 
     def read(self, path: str, text: str) -> list[Deployment]:
-        reader = ShellReader(FileLayer(text))
+        reader = ShellReader(FileLayer(text), seen=Seen(path))
         found = reader.read()
         if not found and (settings := reader.settings()):
             found = [Deployment(tuple(settings), Entrypoint.SERVE, release=reader.pin(), takes_options=False)]

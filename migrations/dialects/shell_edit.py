@@ -6,7 +6,8 @@ from appliance.migrations.canonical import Deployment, Edit, Kind
 from appliance.migrations.dialects.bash_tree import Block, Statement
 from appliance.migrations.dialects.layers import Layer
 from appliance.migrations.dialects.pieces import CannotWriteError, WordList, statement_cut
-from appliance.migrations.dialects.word_edit import Place, WordEditor, option_words, setting
+from appliance.migrations.dialects.word_edit import WordEditor, option_words, setting
+from appliance.migrations.dialects.word_sites import Place
 from appliance.migrations.dialects.words_reader import Home
 from appliance.migrations.operations import Add, CannotEditError, Comment, Operation
 

@@ -14,10 +14,12 @@ from appliance.migrations.dialects.exports import Exports, distinct
 from appliance.migrations.dialects.launch import NESTED, SETTING, container, container_tool, launch, talks
 from appliance.migrations.dialects.layers import Inlay, Layer, part, span
 from appliance.migrations.dialects.lines import tokens
+from appliance.migrations.dialects.outside import env_file
 from appliance.migrations.dialects.pieces import Piece, Remark, WordList
 from appliance.migrations.dialects.quoting import ARRAY, SHELL, SPLIT
-from appliance.migrations.dialects.serving import pin_hint
-from appliance.migrations.dialects.words_reader import Draft, Seen, WordsReader, engine_variable, env_site
+from appliance.migrations.dialects.serving import engine_variable, pin_hint
+from appliance.migrations.dialects.word_sites import env_site
+from appliance.migrations.dialects.words_reader import Draft, Seen, WordsReader
 from appliance.migrations.values import templated
 
 _DEPTH = 4
@@ -27,6 +29,8 @@ _WHEN_SET = re.compile(r"\$\{\w+:?\+\s*([\"']?-[^{}]*?)\s*\}\Z")
 _USE = re.compile(r"\$\{?(\w+)")
 _WORDS = re.compile(r"(?:\\\r?\n|\s)*((?:\\[^\r\n]|[^\s\\])+)")
 _VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)(?:\[[@*]\])?\})\Z")
+_SOURCE = re.compile(r"^[ \t]*(?:source|\.)[ \t]+([^\s;&|]+)", re.MULTILINE)
+_ENDINGS = (".env", "env", ".conf", ".cfg")
 _PIN = re.compile(r"\bvllm(?:\[[\w,-]*\])?\s*[=~]=")
 
 
@@ -42,6 +46,8 @@ class ShellReader(WordsReader):
         for assignment in self.script.assignments:
             self._by_name.setdefault(assignment.name, []).append(assignment)
         self.literals = dict(self._literals())
+        if not depth:
+            self._source()
         self._lists: dict[str, list[WordList]] = {}
         self._started: dict[str, Draft] = {}
         self._ready: set[int] = set()
@@ -92,6 +98,16 @@ class ShellReader(WordsReader):
         stop = re.compile(r"[\s'\"]").search(self.layer.text, found.end() + 1)
         cut = stop.start() if stop else end
         return pin_hint(self.layer.text[found.start() : cut], span(self.layer, found.start(), cut))
+
+    def _source(self) -> None:
+        """Files of variables that the script reads: `source .env`, `. ./config.env`."""
+        for found in _SOURCE.finditer(self.layer.text):
+            place = span(self.layer, *found.span(1))
+            variables = env_file(self._seen.path, found[1].strip("\"'"), "source", place)
+            if variables.place.read or found[1].strip("\"'").endswith(_ENDINGS):
+                self._seen.sourced.found.append(variables)
+        known = self._seen.sourced.values
+        self.literals |= {name: value for name, value in known.items() if name not in self._by_name}
 
     def _at(self, item: Command | Assignment) -> int:
         piece = item.pieces[0] if isinstance(item, Command) else item.whole

@@ -6,34 +6,33 @@ certain values, the value; they are changed where they are set, by whoever sets 
 
 import re
 from collections.abc import Sequence
-from pathlib import Path, PurePath
+from pathlib import PurePath
 
 from appliance.migrations.canonical import Deployment, Edit, OptionSite
-from appliance.migrations.dialects.dotenv import values
 from appliance.migrations.dialects.launch import NESTED
-from appliance.migrations.dialects.layers import FileLayer, Layer
+from appliance.migrations.dialects.layers import FileLayer, Layer, span
 from appliance.migrations.dialects.lines import Logical, blanked, logical_lines, same_length, statement, tokens
+from appliance.migrations.dialects.outside import env_file
 from appliance.migrations.dialects.pieces import Piece, Remark, WordList
 from appliance.migrations.dialects.pins import with_neighbours
 from appliance.migrations.dialects.quoting import SYSTEMD
 from appliance.migrations.dialects.shell_edit import edit_words
 from appliance.migrations.dialects.shell_reader import ShellReader
-from appliance.migrations.dialects.words_reader import WordsReader, env_site
+from appliance.migrations.dialects.word_sites import env_site
+from appliance.migrations.dialects.words_reader import Seen, WordsReader
 from appliance.migrations.operations import Operation
 
 _SETTING = re.compile(r"[ \t]*(ExecStart|Environment|EnvironmentFile)[ \t]*=[ \t]*(?:\\\r?\n[ \t]*)*")
 _PREFIX = re.compile(r"[@\-:+!|]*")
 _FILLED = re.compile(r"\$\{\w+\}|\$[A-Za-z_]\w*|(?<!%)(?:%%)*%[a-zA-Z]|\{\{.*?\}\}")
-_LIMIT = 1 << 20
 
 
 class UnitReader(WordsReader):
     """path: of the unit, to find the EnvironmentFile; empty where there is none."""
 
     def __init__(self, layer: Layer, path: str = "") -> None:
-        super().__init__(layer)
+        super().__init__(layer, seen=Seen(path))
         self.text = layer.text
-        self._path = path
 
     def read(self) -> list[Deployment]:
         env: list[OptionSite] = []
@@ -45,7 +44,7 @@ class UnitReader(WordsReader):
             if found[1] == "Environment":
                 env += self._environment(line, found.end())
             elif found[1] == "EnvironmentFile":
-                self.literals |= self._file(self.text[found.end() : line.end].strip().lstrip("-").strip("\"'"))
+                self._read_file(found.end(), line.end)
             else:
                 starts.append((line, found.end()))
         self.literals |= {site.name: site.value for site in env if isinstance(site.value, str)}
@@ -53,6 +52,16 @@ class UnitReader(WordsReader):
         for line, body in starts:
             deployments += self._exec(line, body, env)
         return deployments
+
+    def _read_file(self, start: int, end: int) -> None:
+        """An EnvironmentFile, from beside the unit, else from where it says; later ones win."""
+        written = self.text[start:end].strip()
+        start += self.text[start:end].index(written)
+        name = written.lstrip("-").strip("\"'")
+        place = span(self.layer, start, start + len(written))
+        found = env_file(self._seen.path, name, "EnvironmentFile", place, beside=True)
+        self._seen.sourced.found.append(found)
+        self.literals |= found.values
 
     def _environment(self, line: Logical, body: int) -> list[OptionSite]:
         words = self._words(line, line.start, body)
@@ -87,18 +96,6 @@ class UnitReader(WordsReader):
         if not deployment.handle.docker:
             deployment.handle.env_line = (self.layer, line.start, "Environment={}")
         return deployment
-
-    def _file(self, written: str) -> dict[str, str]:
-        """The variables of an EnvironmentFile, from beside the unit, else from where it says."""
-        if not self._path or not written or "%" in written:
-            return {}
-        for file in (Path(self._path).parent / PurePath(written).name, Path(self._path).parent / written):
-            try:
-                if file.is_file() and file.stat().st_size <= _LIMIT:
-                    return values(file.read_text(encoding="utf-8", errors="replace"))
-            except (OSError, ValueError):
-                continue
-        return {}
 
 
 class _Systemd:

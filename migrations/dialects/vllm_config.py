@@ -35,7 +35,7 @@ def _certainty(tree: Tree) -> float:
     return is_config(tree.roots[0]) if len(tree.roots) == 1 else 0.0
 
 
-def _read(tree: Tree, text: str) -> list[Deployment]:
+def _read(tree: Tree, path: str) -> list[Deployment]:
     return [config(tree.layer, root) for root in tree.roots if isinstance(root, MappingNode)]
 
 

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from appliance.migrations.argv import write_words
 from appliance.migrations.canonical import UNKNOWN, Deployment, Edit, Form, OptionSite, Path
 from appliance.migrations.operations import (
+    MODEL_WORD,
     Add,
     CannotEditError,
     Comment,
@@ -159,15 +160,22 @@ def new_words(wish: Wish, equals: bool) -> list[str]:
     assert wish.rewrite is not None
     site = wish.site
     name, path, value = written(site, wish.rewrite)
-    if site.form is Form.POSITIONAL:
+    if site.form is Form.POSITIONAL or name == MODEL_WORD:
         return [value.text if isinstance(value, Raw) else to_text(value)]
     return words(name, value, path, equals, wish.rewrite)
+
+
+def flag_goes(wish: Wish) -> bool:
+    """Whether the value stays as it is written and only the flag in front of it goes."""
+    rewrite = wish.rewrite
+    apart = wish.site.form is Form.FLAG and wish.place.last == wish.place.first + 1
+    return rewrite is not None and rewrite.name == MODEL_WORD and isinstance(rewrite.value, Keep) and apart
 
 
 def flag_only(wish: Wish) -> str | None:
     """The new flag where nothing but the flag's name changes."""
     rewrite, site = wish.rewrite, wish.site
-    if rewrite is None or site.quirk is not None or isinstance(rewrite.name, Keep):
+    if rewrite is None or site.quirk is not None or isinstance(rewrite.name, Keep) or rewrite.name == MODEL_WORD:
         return None
     if not isinstance(rewrite.value, Keep) or (site.raw_value is None and rewrite.name_path):
         return None

@@ -1,15 +1,17 @@
 """Operations on option sites in word lists, turned into edits: the least that has to change, gap and quotes kept."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
-from appliance.migrations.argv import Range, read_words, write_words
+from appliance.migrations.argv import write_words
 from appliance.migrations.canonical import Edit, Form, Kind, OptionSite
 from appliance.migrations.dialects.json_edit import JsonOperation, dump, edit_json
 from appliance.migrations.dialects.layers import part, replaced
 from appliance.migrations.dialects.pieces import CannotWriteError, WordList
+from appliance.migrations.dialects.word_sites import Place
 from appliance.migrations.operations import (
+    MODEL_WORD,
     Add,
     CannotEditError,
     Insert,
@@ -23,23 +25,6 @@ from appliance.migrations.operations import (
 from appliance.migrations.values import to_text
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A site's words in a list. inner: from where in its word the setting itself stands, as in `--env=A=B`.
-
-    origin: the literal that the value was followed to, as (list, index, from character); fixed: why it cannot change.
-    borrowed: another deployment of the file edits it, they share it.
-    """
-
-    words: WordList
-    first: int
-    last: int
-    inner: int = 0
-    origin: tuple[WordList, int, int] | None = None
-    fixed: str = ""
-    borrowed: bool = False
-
-
 @dataclass
 class _Plan:
     """What happens to one word list."""
@@ -49,17 +34,6 @@ class _Plan:
     behind: dict[tuple[int, int], list[list[str]]] = field(default_factory=dict)
     edits: list[Edit] = field(default_factory=list)
     latest: Operation | None = None
-
-
-def read_list(words: WordList, first: int, last: int, model: bool) -> list[OptionSite]:
-    """The option sites among the words first..last, exclusive, with their places."""
-    sites = read_words([piece.word(words.layer, words.syntax) for piece in words.pieces[first:last]], model)
-    return [_placed(site, words, site.handle, first) for site in sites]
-
-
-def _placed(site: OptionSite, words: WordList, found: Range, shift: int) -> OptionSite:
-    place = Place(words, found.first + shift, found.last + shift)
-    return replace(site, element=words.element(place.first, place.last), handle=place)
 
 
 class WordEditor:
@@ -163,6 +137,9 @@ class WordEditor:
         if small is not None:
             plan.edits += small
             return
+        if operation.name == MODEL_WORD and isinstance(operation.value, Keep) and place.last == place.first + 1:
+            plan.removed.add(place.first)
+            return
         name = site.name if isinstance(operation.name, Keep) else operation.name
         path = site.path if isinstance(operation.name, Keep) else operation.name_path
         value = _kept(site) if isinstance(operation.value, Keep) else operation.value
@@ -174,6 +151,8 @@ def _small(site: OptionSite, place: Place, operation: Rewrite) -> list[Edit] | N
     """Only the name's characters, only the value's, or both; None when the words have to be written anew."""
     renamed, valued = not isinstance(operation.name, Keep), not isinstance(operation.value, Keep)
     if site.quirk is not None or site.value_span is None or site.raw_value is None or site.form is Form.POSITIONAL:
+        return None
+    if operation.name == MODEL_WORD:
         return None
     words, first = place.words, place.words.pieces[place.first]
     flag = len(site.raw_name)
@@ -239,6 +218,7 @@ def option_words(
 ) -> list[str]:
     """Quoted words that set an option."""
     flag = "--" + ".".join((name, *path))
+    positional = positional or name == MODEL_WORD
     if isinstance(value, Raw):
         raw = words.syntax.raw(value.text)
         return [raw] if positional else [flag, raw]

@@ -7,29 +7,26 @@ from dataclasses import dataclass, field, replace
 from appliance.migrations.canonical import (
     UNKNOWN,
     Deployment,
+    Elsewhere,
     Entrypoint,
     Form,
-    Kind,
     OptionSite,
     Quirk,
     ReleaseHint,
-    Span,
 )
 from appliance.migrations.catalogue import catalogue
 from appliance.migrations.dialects.launch import SETTING, Launch, launch
-from appliance.migrations.dialects.layers import Inlay, Layer, span
+from appliance.migrations.dialects.layers import Layer, span
+from appliance.migrations.dialects.outside import Around, Variables, env_file
 from appliance.migrations.dialects.pieces import Piece, Remark, WordList
 from appliance.migrations.dialects.serving import image_hint, model_of
-from appliance.migrations.dialects.word_edit import Place, read_list
+from appliance.migrations.dialects.word_sites import Place, env_site, read_list
 from appliance.migrations.release import Release
-from appliance.migrations.values import SECRETS, parse, templated
+from appliance.migrations.values import parse
 
 _VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)(?:\[[@*]\])?\})\Z")
 _PYTHON = re.compile(r"(?:\A|/)(python(3\.\d+))\Z")
 _DEFAULT = re.compile(r"\"?\$\{\w+:?-([^}]*)\}\"?\Z")
-_ENGINE_ENV = re.compile(
-    r"VLLM|HF_|HUGGING|CUDA|NCCL|ROC|HIP|HSA|AITER|TORCH|PYTORCH|RAY_|LMCACHE|OMP_|TRITON|FLASH|TPU|XLA|NIXL|UCX|SAFE"
-)
 
 
 @dataclass(eq=False)
@@ -56,6 +53,7 @@ class Draft:
     release: ReleaseHint | None = None
     python: ReleaseHint | None = None
     positional: bool = True
+    elsewhere: tuple[Elsewhere, ...] = ()
     taken: set[tuple[WordList, int]] = field(default_factory=set)
 
     def finished(self, literal: "dict[str, str]") -> Deployment:
@@ -64,13 +62,27 @@ class Draft:
             found = _VARIABLE.match(site.raw_value or "") if site.name == "model" and not model else None
             model = literal.get(found[1] or found[2]) if found else model
         label = self.label or model or ""
-        return Deployment(tuple(self.sites), self.entrypoint, label, model, self.release, self.python, handle=self.home)
+        return Deployment(
+            tuple(self.sites),
+            self.entrypoint,
+            label,
+            model,
+            self.release,
+            self.python,
+            handle=self.home,
+            elsewhere=self.elsewhere,
+        )
 
 
 @dataclass
 class Seen:
-    """What the readers of one file have read: sites that a deployment edits, and the sites of each list."""
+    """What the readers of one file have read: sites that a deployment edits, and the sites of each list.
 
+    path: of the file, empty where it has none. sourced: files of variables that it reads itself.
+    """
+
+    path: str = ""
+    sourced: Around = field(default_factory=Around)
     sites: dict[int, OptionSite] = field(default_factory=dict)
     lists: dict[tuple[WordList, int], list[OptionSite]] = field(default_factory=dict)
 
@@ -124,11 +136,14 @@ class WordsReader:
         words.remark = self._remark or remark
         settings = [at for at in found.settings if SETTING.match(words.pieces[at[0]].text, at[1])]
         sites = [*env(), *(env_site(words, *at) for at in settings)]
+        outside = Around([*self._seen.sourced.found, *(self._file(words, *at) for at in found.files)])
+        sites[:0] = outside.sites(site.name for site in sites)
         image = found.image
         env_at = (words, assignments if image is None else image)
         home = Home(words, len(texts) - 1, env_at, image is not None, remark=words.remark)
         hint = self._image(words, found)
         draft = Draft(found.entrypoint, home, sites, found.name, hint, self._python(words, found.start))
+        draft.elsewhere = outside.elsewhere
         draft.positional = found.entrypoint is not Entrypoint.API_SERVER
         start = found.start
         if found.entrypoint is Entrypoint.IMAGE and texts[start : start + 1] == ["serve"]:
@@ -138,6 +153,13 @@ class WordsReader:
         self._take(draft, words, start, len(texts))
         self._drafts.append(draft)
         return draft
+
+    def _file(self, words: WordList, index: int, start: int) -> Variables:
+        """The file of variables that a word names."""
+        piece = words.pieces[index]
+        inlay = piece.inlay(words.layer, words.syntax)
+        written = self._word(piece)[start:] if not start or not piece.opaque else piece.text[start:]
+        return env_file(self._seen.path, written, "--env-file", span(inlay, start, len(piece.text)))
 
     def _image(self, words: WordList, found: Launch) -> ReleaseHint | None:
         if found.image is None:
@@ -196,33 +218,3 @@ class WordsReader:
         value = parse(self.literals[name], facts)
         place = replace(place, origin=origin, fixed=fixed)
         return replace(site, value=value, handle=place)
-
-
-def engine_variable(name: str) -> bool:
-    return bool(_ENGINE_ENV.match(name)) or name in SECRETS or name in catalogue().env
-
-
-def env_site(words: WordList, index: int, inner: int = 0) -> OptionSite:
-    piece = words.pieces[index]
-    name, _, value = piece.text[inner:].partition("=")
-    inlay = piece.inlay(words.layer, words.syntax)
-    behind = inner + len(name)
-    flagged = index > 0 and not inner and words.pieces[index - 1].text in ("-e", "--env")
-    first = index - flagged
-    return OptionSite(
-        name,
-        UNKNOWN if piece.opaque or templated(value) else value,
-        Form.ENV,
-        span(inlay, inner, behind),
-        words.element(first, index),
-        Kind.ENV,
-        raw_name=name,
-        raw_value=value,
-        value_span=span(inlay, behind + 1, len(piece.text)) if value else _after(inlay, behind),
-        handle=Place(words, first, index, inner),
-    )
-
-
-def _after(inlay: Inlay, behind: int) -> Span:
-    end = inlay.bounds(behind, behind + 1)[1]
-    return Span(end, end)

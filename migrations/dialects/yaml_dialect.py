@@ -22,7 +22,9 @@ _ENGINE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class YamlDialect:
-    """certainty: 0..1 for a tree that could be read. broken: marks an unreadable text that is this dialect's.
+    """certainty: 0..1 for a tree that could be read. reader: of a tree and the file's path, which may be empty.
+
+    broken: marks an unreadable text that is this dialect's.
 
     needs: what every text of the dialect contains.
     """
@@ -45,7 +47,7 @@ class YamlDialect:
 
     def read(self, path: str, text: str) -> list[Deployment]:
         try:
-            return self.reader(file_tree(text), text)
+            return self.reader(file_tree(text), path)
         except RecursionError:
             raise DialectError(0, "nested too deeply to be followed") from None
 

@@ -1,9 +1,12 @@
 """0.26.0."""
 
-from appliance.migrations.rule import env
+from appliance.migrations.rule import Is, IsNot, env, option
 from appliance.migrations.since import Since
 
 since = Since("0.26.0")
+
+_THRESHOLDS = env("VLLM_FLASHINFER_ALLREDUCE_FUSION_THRESHOLDS_MB")
+_LIMIT = "pass_config.fi_allreduce_fusion_max_size_mb"
 
 
 RULES = (
@@ -18,9 +21,28 @@ RULES = (
     ),
     since.no_effect(
         "VM2605",
-        env("VLLM_FLASHINFER_ALLREDUCE_FUSION_THRESHOLDS_MB"),
-        "nothing read it any more; the limit is pass_config.fi_allreduce_fusion_max_size_mb",
+        _THRESHOLDS,
+        f"nothing read it any more; the limit is {_LIMIT}",
         "envs.py:1602 in 0.25.1",
         "VLLM_FLASHINFER_ALLREDUCE_FUSION_THRESHOLDS_MB='{}'",
+        match=Is(("{}", "")),
+    ),
+    since.gone(
+        "VM2606",
+        _THRESHOLDS,
+        "the sizes up to which sums are fused are not read from it any more",
+        "envs.py:1602 in 0.25.1; config/compilation.py:162 in 0.32.0",
+        """VLLM_FLASHINFER_ALLREDUCE_FUSION_THRESHOLDS_MB='{"8": 32}'""",
+        match=IsNot(("{}", "")),
+        advice=f"write the number for your count of GPUs into --compilation-config.{_LIMIT}",
+    ),
+    since.meaning(
+        "VM2607",
+        option("compilation-config", "pass_config.fuse_allreduce_rms"),
+        f"the size up to which sums are fused comes from {_LIMIT} beside it; a variable "
+        "VLLM_FLASHINFER_ALLREDUCE_FUSION_THRESHOLDS_MB is not read any more",
+        "envs.py:1602 in 0.25.1; config/compilation.py:162 in 0.32.0",
+        before="""--compilation-config '{"pass_config": {"fuse_allreduce_rms": true}}'""",
+        match=Is((True,)),
     ),
 )

@@ -2,8 +2,10 @@
 
 import pytest
 
+from appliance.migrations.catalogue import catalogue
 from appliance.migrations.change import Change, Part
 from appliance.migrations.example import read_example, rewrite
+from appliance.migrations.families import FAMILIES, Family
 from appliance.migrations.infer import infer_release
 from appliance.migrations.operations import Comment
 from appliance.migrations.plan import plan_changes
@@ -139,8 +141,13 @@ def test_nested_keys_too_new_for_the_target_are_named() -> None:
         ("m --tool-call-parser hermes", "VM0031", "add --enable-auto-tool-choice"),
         ("m --enable-auto-tool-choice", "VM0032", "name the parser"),
         ("m --enable-log-outputs", "VM0033", "--enable-log-requests"),
-        ("x-FP8 --kv-cache-dtype fp8_e5m2", "VM0034", "write fp8"),
-        ("Qwen/Qwen3-8B", "VM0035", "name the parser"),
+        ("org/x --enable-auto-tool-choice", "VM0032", "name the parser of the model's family"),
+        ("meta-llama/Llama-3.1-8B --enable-auto-tool-choice", "VM0032", "add --tool-call-parser llama3_json"),
+        ("Qwen/Qwen3-8B", "VM0035", "add --reasoning-parser qwen3"),
+        ("deepseek-ai/DeepSeek-R1-Distill-Llama-8B", "VM0035", "add --reasoning-parser deepseek_r1"),
+        ("openai/gpt-oss-20b", "VM0035", "add --reasoning-parser openai_gptoss"),
+        ("bartowski/Qwen2-7B-GGUF", "VM0038", "install the plugin"),
+        ("unsloth/Qwen2-7B-bnb-4bit", "VM0038", "install the plugin"),
     ],
 )
 def test_faults_that_no_release_cures(text: str, code: str, way_out: str) -> None:
@@ -150,6 +157,38 @@ def test_faults_that_no_release_cures(text: str, code: str, way_out: str) -> Non
     found = next(change for change in changes if change.code == code)
     assert found.part is Part.DECISION and way_out in found.way_out
     assert rewrite(example, changes) == text
+
+
+def test_a_cache_format_that_would_not_start_is_rewritten_and_told() -> None:
+    text, changes = migrate("x-FP8 --kv-cache-dtype fp8_e5m2", "0.32", "0.32", "x-FP8")
+    assert text == "x-FP8 --kv-cache-dtype fp8"
+    assert "VM0034" in codes(changes, Part.DECISION)
+    assert "VM0034" not in codes(migrate(text, "0.32", "0.32", "x-FP8")[1])
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.named)
+def test_parsers_of_families_are_parsers_of_the_engine(family: Family) -> None:
+    index = catalogue().index(release("0.32"))
+    for name, option in ((family.reasoning, "reasoning-parser"), (family.tool, "tool-call-parser")):
+        assert not name or name in catalogue().options[option].nearest(index).values
+
+
+@pytest.mark.parametrize(
+    ("text", "expected", "part"),
+    [
+        ("--model org/m --port 1", "org/m --port 1", Part.CHANGED),
+        ("--model=org/m --port 1", "org/m --port 1", Part.CHANGED),
+        ("--model '$MODEL' --port 1", "'$MODEL' --port 1", Part.CHANGED),
+        # an option in front could take the bare word for its own value
+        ("--port 1 --model org/m", "--port 1 --model org/m", Part.DECISION),
+    ],
+)
+def test_model_becomes_the_first_word(text: str, expected: str, part: Part) -> None:
+    example = read_example(text)
+    changes = plan_changes(example.sites, release("0.9"), release("0.32"), model_word=True)
+    assert rewrite(example, changes) == expected
+    assert codes(changes, part) == ["VM0037"]
+    assert rewrite(example, plan_changes(example.sites, release("0.9"), release("0.32"))) == text
 
 
 def test_modes_may_be_numbers() -> None:

@@ -4,10 +4,9 @@ import re
 from collections.abc import Iterator
 
 from appliance.diagnostics import Severity
-from appliance.migrations.change import Change, Part
 
-from .finding import Finding
-from .source import Lines
+from ..finding import Finding
+from .scene import Scene, remark
 
 _WORKLOAD = re.compile(r"^kind:[ \t]*[\"']?(?:Deployment|StatefulSet)\b", re.MULTILINE)
 _PROBED = re.compile(r"[\"']?(?:readinessProbe|startupProbe)[\"']?[ \t]*:|\{\{")
@@ -15,23 +14,23 @@ _EARLY = re.compile(r"readinessProbe:[ \t]*(?:#[^\n]*)?\r?\n[ \t]*tcpSocket")
 _TPU = re.compile(r"google-tpu|gke-tpu|google\.com/tpu|\bvllm-tpu\b")
 
 
-def manifest_remarks(dialect: str, text: str, lines: Lines) -> Iterator[Finding]:
-    if dialect in ("kubernetes", "kserve", "kubeai", "aibrix"):
-        yield from _probes(text, lines) if dialect == "kubernetes" else ()
-        if tpu := _TPU.search(text):
-            fact = "TPU: vLLM runs on TPUs with a plugin (tpu-inference), whose own releases decide what works"
-            yield _note("VM0112", Severity.NOTE, "TPU", fact, "check the plugin's release for the target", lines, tpu)
+def manifest_remarks(scene: Scene, index: int) -> Iterator[Finding]:
+    if index or scene.dialect not in ("kubernetes", "kserve", "kubeai", "aibrix"):
+        return
+    if scene.dialect == "kubernetes":
+        yield from _probes(scene)
+    if tpu := _TPU.search(scene.text):
+        fact = "vLLM runs on TPUs with a plugin (tpu-inference), whose own releases decide what works"
+        fix = "check the plugin's release for the target"
+        yield remark("VM0112", Severity.NOTE, "TPU", fact, fix, scene.lines.at(tpu.start()))
 
 
-def _probes(text: str, lines: Lines) -> Iterator[Finding]:
-    if early := _EARLY.search(text):
-        fact = "readinessProbe: tcpSocket passes as soon as the port is open, before the model can answer"
-        yield _note("VM0111", Severity.WARNING, "readinessProbe", fact, "use httpGet on /health", lines, early)
-    elif (workload := _WORKLOAD.search(text)) and not _PROBED.search(text):
-        fact = "readinessProbe: there is none, so requests arrive while the model is still loading"
+def _probes(scene: Scene) -> Iterator[Finding]:
+    if early := _EARLY.search(scene.text):
+        fact = "tcpSocket passes as soon as the port is open, before the model can answer"
+        place = scene.lines.at(early.start())
+        yield remark("VM0111", Severity.WARNING, "readinessProbe", fact, "use httpGet on /health", place)
+    elif (workload := _WORKLOAD.search(scene.text)) and not _PROBED.search(scene.text):
+        fact = "there is none, so requests arrive while the model is still loading"
         fix = "add a startupProbe and a readinessProbe with httpGet on /health"
-        yield _note("VM0111", Severity.NOTE, "readinessProbe", fact, fix, lines, workload)
-
-
-def _note(code: str, severity: Severity, subject: str, fact: str, fix: str, lines: Lines, at: re.Match[str]) -> Finding:
-    return Finding(Change(Part.DECISION, code, severity, subject, fact, fix), *lines.at(at.start()))
+        yield remark("VM0111", Severity.NOTE, "readinessProbe", fact, fix, scene.lines.at(workload.start()))

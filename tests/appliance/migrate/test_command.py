@@ -37,7 +37,7 @@ def test_report_alone_tells_what_to_do(run: Run, compose: Path) -> None:
         "Would change",
         "11:7 VM1801 --swap-space 16: removed without effect",
         "Needs your decision",
-        "set it to 0.32.0 together with them",
+        "set it to vllm/vllm-openai:v0.32.0",
         "Behaves differently although the text did not change",
         "VM3220 --allowed-origins",
         "Security",
@@ -71,7 +71,7 @@ services:
       - HF_TOKEN=hf_abcdefghijklmnop
     # VM1703: --logits-processor-pattern: port the processor to a class and name it in --logits-processors
     command: >
-      --model Qwen/Qwen2-7B-Instruct
+      Qwen/Qwen2-7B-Instruct
       --max-model-len ${LEN:-8192}
       --structured-outputs-config.backend outlines
       --api-key sk-live-abcdefgh
@@ -223,7 +223,7 @@ def test_no_heavy_library_is_loaded(tmp_path: Path) -> None:
         (
             "a.service",
             "[Service]\nEnvironmentFile=-/etc/chat.env\nExecStart=/usr/bin/vllm serve m\nRestart=always\n",
-            "2:1 VM0110 EnvironmentFile: the variables in /etc/chat.env are not looked at here",
+            "2:17 VM0110 EnvironmentFile /etc/chat.env: is not seen from here, so its variables are not looked at",
         ),
         (
             "a.service",
