@@ -50,8 +50,11 @@ class GitStatus(msgspec.Struct, frozen=True, kw_only=True):
     ref: str
     path: str
     commit: str = ""
+    """The one seen last; author and subject are its own."""
     author: str = ""
     subject: str = ""
+    running: str = ""
+    """The commit whose text runs; empty where that came from elsewhere."""
     checked: float | None = None
     """Seconds since the epoch."""
     error: str = ""
