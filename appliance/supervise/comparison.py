@@ -2,7 +2,7 @@
 
 from appliance.plan import Plan, diff_plans
 from appliance.plan.diff import Change
-from appliance.supervise.backends import EngineChange, backend
+from appliance.supervise.backends import EngineChange, engine_change
 from appliance.supervise.status import FieldChange
 
 SETTINGS = {"max_tokens": "max_batch_tokens", "dtype": "kv_dtype", "size": "num_blocks", "source": "model_path"}
@@ -17,15 +17,8 @@ WHY = {
 
 def field_changes(before: Plan, after: Plan) -> tuple[FieldChange, ...]:
     """In the profile's order; empty where the effective plans are equal."""
-    engine = _engine_change(before, after)
+    engine = engine_change(before, after)
     return tuple(_field_change(change, engine) for change in diff_plans(before, after))
-
-
-def _engine_change(before: Plan, after: Plan) -> EngineChange:
-    names = before.value("engine.backend"), after.value("engine.backend")
-    if names[0] != names[1]:
-        return EngineChange(replace=(f"backend: {names[0]} -> {names[1]}",))
-    return backend(names[0]).change(before, after)
 
 
 def _field_change(change: Change, engine: EngineChange) -> FieldChange:

@@ -3,6 +3,7 @@
 import contextlib
 from collections.abc import Callable, Iterator
 
+from appliance.plan.text import shown
 from appliance.supervise.history import History, HistoryFullError
 from appliance.supervise.history_records import Proof, Revision, text_hash
 from appliance.supervise.proposal import Outcome, Proposal
@@ -29,9 +30,14 @@ class Record:
             self._history.phase(self.revision, name, seconds, detail)
 
     def finish(self, outcome: Outcome, proof: Proof, error: str | None, plan: str) -> None:
-        changes = tuple(f"{change.path}: {change.before} -> {change.after}" for change in outcome.changes)
+        changes = tuple(
+            f"{change.path}: {shown(change.path, change.before)} -> {shown(change.path, change.after)}"
+            for change in outcome.changes
+        )
         with self._kept():
-            self._history.finish(self.revision, outcome.result, outcome.generation, proof, error, plan, changes)
+            self._history.finish(
+                self.revision, outcome.result, outcome.generation, proof, error, plan, changes, outcome.action
+            )
 
     @contextlib.contextmanager
     def _kept(self) -> Iterator[None]:

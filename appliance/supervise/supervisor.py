@@ -1,15 +1,19 @@
 """Runs one appliance from its first boot to its last request: signals, readiness, the state machine, the end."""
 
 import asyncio
+import contextlib
 import os
 import signal
 import time
+import traceback
 from collections.abc import Coroutine
 from dataclasses import dataclass, field
 from typing import Any
 
-from appliance.diagnostics import Position
+from appliance.diagnostics import ApplianceError, Position
 from appliance.supervise import probe
+from appliance.supervise.admin import AdminServer
+from appliance.supervise.admin_handler import AdminHandler
 from appliance.supervise.crew import Crew
 from appliance.supervise.first_boot import First, FirstBoot, cannot_boot
 from appliance.supervise.folder import StateFolder
@@ -52,6 +56,14 @@ class Supervisor:
 
     async def run(self) -> int:
         """Until SIGTERM, SIGINT or a failure. 0 = drained, 1 = cut short by a second signal."""
+        async with contextlib.AsyncExitStack() as stack:
+            try:
+                await stack.enter_async_context(AdminServer(AdminHandler(self), self.folder.path, self._defect))
+            except (OSError, ApplianceError) as error:
+                self.report.note(f"no admin channel, so that no command reaches this appliance: {error}", "error")
+            return await self._run()
+
+    async def _run(self) -> int:
         self.parts = self._make_parts()
         self._ending, self._changed = asyncio.Event(), asyncio.Event()
         self._early: list[Proposal] = []
@@ -138,6 +150,10 @@ class Supervisor:
         self.running = self.machine.running
         self._set(self.state)
         self._changed.set()
+
+    def _defect(self, error: Exception) -> None:
+        lines = "".join(traceback.format_exception(error)).rstrip()
+        self.report.note(f"a call on the admin channel met a defect of the appliance\n{lines}", "error")
 
     def _history_refused(self, why: str) -> None:
         if why != self.history_error:
