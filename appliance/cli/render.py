@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def render(
-    kind: Annotated[str, typer.Argument(help="kubernetes, compose, systemd or vllm.", show_default=False)],
+    kind: Annotated[str, typer.Argument(help="kubernetes, helm, compose, systemd or vllm.", show_default=False)],
     file: Annotated[Path, typer.Argument(help="The profile.", show_default=False)],
     hardware: Annotated[
         str,

@@ -11,6 +11,7 @@ __all__ = ["RENDERERS", "Options", "Rendered", "Renderer", "Subject", "find_rend
 
 RENDERERS: dict[str, str] = {
     "kubernetes": "kubernetes:Kubernetes",
+    "helm": "helm:Helm",
     "compose": "compose:Compose",
     "systemd": "systemd:Systemd",
 }

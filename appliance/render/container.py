@@ -10,6 +10,7 @@ from appliance.profile.interpolate import FORM, REFERENCE
 from appliance.profile.source import parse_source
 
 from .base import Options, Subject
+from .names import data_key
 
 CONFIG = "/etc/appliance"
 PROFILE = "profile.yaml"
@@ -99,6 +100,16 @@ def chat_template(subject: Subject) -> str | None:
         fact = f'"{text}" does not lie below the profile\'s folder'
         subject.refuse("AP0804", "model.chat_template", fact, "put it beside the profile and write its file name")
     return Path(text).as_posix()
+
+
+def template_key(subject: Subject) -> str:
+    return data_key(chat_template(subject) or "")
+
+
+def template_data(subject: Subject) -> dict[str, str]:
+    """Entry -> text, for the ConfigMap that carries the profile."""
+    template = chat_template(subject)
+    return {template_key(subject): (subject.folder / template).read_text(encoding="utf-8")} if template else {}
 
 
 def absolute(subject: Subject, path: str) -> Path:

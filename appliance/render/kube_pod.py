@@ -7,9 +7,20 @@ from typing import Any, Literal
 from appliance.profile.source import parse_source
 
 from .base import Subject
-from .container import CACHE, CONFIG, ENVIRONMENT, PORT, PROFILE, STATE, USER, arguments, chat_template, references
+from .container import (
+    CACHE,
+    CONFIG,
+    ENVIRONMENT,
+    PORT,
+    PROFILE,
+    STATE,
+    USER,
+    arguments,
+    chat_template,
+    references,
+    template_key,
+)
 from .kube_secrets import KeySecret, variable
-from .names import data_key
 from .sizing import GIB, MIB, Sizing
 
 DEVICE_RESOURCES = {"cuda": "nvidia.com/gpu", "rocm": "amd.com/gpu", "xpu": "gpu.intel.com/xe"}
@@ -39,10 +50,6 @@ class Pod:
     def environment(self) -> str:
         return f"{self.name}-environment"
 
-    @property
-    def template_key(self) -> str:
-        return data_key(chat_template(self.subject) or "")
-
 
 def pod_template(pod: Pod, labels: dict[str, str], part: Part) -> dict[str, Any]:
     volumes, mounts = _volumes(pod)
@@ -56,7 +63,7 @@ def pod_template(pod: Pod, labels: dict[str, str], part: Part) -> dict[str, Any]
     }
     spec = {
         "automountServiceAccountToken": False,
-        "terminationGracePeriodSeconds": pod.sizes.stop_seconds + LEAVES_BALANCERS,
+        "terminationGracePeriodSeconds": pod_seconds(pod),
         "securityContext": security,
         "containers": [_container(pod, mounts, part)],
         "volumes": volumes,
@@ -70,11 +77,11 @@ def _container(pod: Pod, mounts: list[dict[str, Any]], part: Part) -> dict[str, 
     if serves:
         made["ports"] = [{"name": "http", "containerPort": PORT, "protocol": "TCP"}]
     made["envFrom"] = [{"configMapRef": {"name": pod.environment, "optional": not references(pod.subject)[0]}}]
-    made["env"] = _environment(pod)
+    made["env"] = [{"name": name, "value": value} for name, value in ENVIRONMENT.items()] + extra_environment(pod)
     if serves:
         made |= _probes(pod.sizes)
         made["lifecycle"] = {"preStop": {"exec": {"command": ["sleep", str(LEAVES_BALANCERS)]}}}
-    made["resources"] = _resources(pod.sizes, pod.subject.plan.machine.platform)
+    made["resources"] = resources(pod)
     made["securityContext"] = {
         "allowPrivilegeEscalation": False,
         "readOnlyRootFilesystem": True,
@@ -94,10 +101,19 @@ def _command(part: Part) -> dict[str, Any]:
     return {"command": ["sh", "-c", start, "sh"], "args": arguments()}
 
 
-def _environment(pod: Pod) -> list[dict[str, Any]]:
-    fixed: list[dict[str, Any]] = [{"name": name, "value": value} for name, value in ENVIRONMENT.items()]
+def pod_seconds(pod: Pod) -> int:
+    return pod.sizes.stop_seconds + LEAVES_BALANCERS
+
+
+def start_deadline(pod: Pod) -> int:
+    """Seconds until a rollout counts as stuck: one start, with the pull of the image."""
+    return pod.sizes.boot_seconds + 120
+
+
+def extra_environment(pod: Pod) -> list[dict[str, Any]]:
+    """Secrets by reference."""
     token = parse_source(pod.subject.profile.model.source).kind == "hf" and "HF_TOKEN" not in pod.secret.variables
-    return [*fixed, *pod.secret.environment(), *([variable("HF_TOKEN", pod.secret.name, True)] if token else [])]
+    return [*pod.secret.environment(), *([variable("HF_TOKEN", pod.secret.name, True)] if token else [])]
 
 
 def _probes(sizes: Sizing) -> dict[str, Any]:
@@ -112,16 +128,15 @@ def _probes(sizes: Sizing) -> dict[str, Any]:
     }
 
 
-def _resources(sizes: Sizing, platform: str) -> dict[str, Any]:
+def resources(pod: Pod) -> dict[str, Any]:
+    sizes = pod.sizes
     own = {"cpu": str(sizes.cores), "memory": f"{sizes.memory // MIB}Mi"}
-    devices = {DEVICE_RESOURCES[platform]: str(sizes.devices)} if sizes.devices else {}
+    devices = {DEVICE_RESOURCES[pod.subject.plan.machine.platform]: str(sizes.devices)} if sizes.devices else {}
     return {"requests": {**own, **devices}, "limits": {**(own if sizes.limited else {}), **devices}}
 
 
 def _volumes(pod: Pod) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    items = [{"key": PROFILE, "path": PROFILE}]
-    if template := chat_template(pod.subject):
-        items.append({"key": pod.template_key, "path": template})
+    items = [{"key": PROFILE, "path": PROFILE}, *extra_items(pod)]
     pairs: list[tuple[dict[str, Any], dict[str, Any]]] = [
         # the whole folder: a ConfigMap's change is one swap of its ..data link, which single files never see
         (
@@ -134,8 +149,19 @@ def _volumes(pod: Pod) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
             {"name": "cache", "mountPath": CACHE},
         ),
         ({"name": "tmp", "emptyDir": {}}, {"name": "tmp", "mountPath": "/tmp"}),
-        *pod.secret.mounts(),
+        *extra_volumes(pod),
     ]
+    return [volume for volume, _ in pairs], [mount for _, mount in pairs]
+
+
+def extra_items(pod: Pod) -> list[dict[str, str]]:
+    template = chat_template(pod.subject)
+    return [{"key": template_key(pod.subject), "path": template}] if template else []
+
+
+def extra_volumes(pod: Pod) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    """(volume, mount) of what not every profile has."""
+    pairs = pod.secret.mounts()
     if pod.sizes.shared_memory:
         shared = {"medium": "Memory", "sizeLimit": f"{pod.sizes.shared_memory // GIB}Gi"}
         pairs.append(({"name": "shm", "emptyDir": shared}, {"name": "shm", "mountPath": "/dev/shm"}))
@@ -147,4 +173,4 @@ def _volumes(pod: Pod) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
                 {"name": "model", "mountPath": str(pod.model), "readOnly": True},
             )
         )
-    return [volume for volume, _ in pairs], [mount for _, mount in pairs]
+    return pairs

@@ -6,7 +6,7 @@ from appliance.diagnostics import Diagnostic, Severity
 
 from . import container
 from .base import Options, Rendered, Subject
-from .kube_pod import Pod, pod_template
+from .kube_pod import Pod, pod_template, start_deadline
 from .kube_secrets import KeySecret, key_secret
 from .names import dns_label, is_namespace
 from .sizing import sizing
@@ -19,19 +19,33 @@ class Kubernetes:
             fact = f"--namespace {options.namespace!r} is not a DNS label"
             subject.refuse("AP0806", "", fact, "write lower-case letters, digits and dashes, 63 at most")
         _refuse_without_ray(subject)
-        name = dns_label(subject.profile.name)
-        sizes, secret = sizing(subject), key_secret(subject, name)
-        pod = Pod(name, container.image(subject, options), sizes, secret, container.local_model(subject), subject)
+        pod = make_pod(subject, options)
+        name = pod.name
         objects = [
             _config_map(pod),
             _workload(pod, options.replicas),
             _service(name),
             _disruption_budget(name),
-            *([_service_monitor(subject, name, secret)] if options.monitor else []),
+            *([_service_monitor(subject, name, pod.secret)] if options.monitor else []),
         ]
         for each in objects:
             each["metadata"] = _metadata(name, options.namespace)
-        return Rendered(yaml_text(_header(pod), objects), (*container.remarks(subject), *_remarks(pod)))
+        return Rendered(yaml_text(_header(pod), objects), (*container.remarks(subject), *object_remarks(pod)))
+
+
+def make_pod(subject: Subject, options: Options) -> Pod:
+    """ApplianceError for what no pod can take."""
+    if options.monitor and subject.plan.value("endpoints.metrics") == "off":
+        subject.refuse("AP0806", "endpoints.metrics", "--monitor wants metrics, and they are off", "switch them on")
+    name = dns_label(subject.profile.name)
+    return Pod(
+        name,
+        container.image(subject, options),
+        sizing(subject),
+        key_secret(subject, name),
+        container.local_model(subject),
+        subject,
+    )
 
 
 def _metadata(name: str, namespace: str | None) -> dict[str, Any]:
@@ -51,9 +65,7 @@ def _refuse_without_ray(subject: Subject) -> None:
 
 
 def _config_map(pod: Pod) -> dict[str, Any]:
-    data = {container.PROFILE: pod.subject.text}
-    if template := container.chat_template(pod.subject):
-        data[pod.template_key] = (pod.subject.folder / template).read_text(encoding="utf-8")
+    data = {container.PROFILE: pod.subject.text, **container.template_data(pod.subject)}
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {}, "data": data}
 
 
@@ -73,16 +85,19 @@ def _workload(pod: Pod, replicas: int) -> dict[str, Any]:
             "metadata": {},
             "spec": spec,
         }
-    # devices are rarely spare, so a copy on them goes before the next one comes
-    surge, missing = (0, 1) if pod.sizes.devices else (1, 0)
     spec = {
         "replicas": replicas,
-        "progressDeadlineSeconds": pod.sizes.boot_seconds + 120,
-        "strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": surge, "maxUnavailable": missing}},
+        "progressDeadlineSeconds": start_deadline(pod),
+        "strategy": {"type": "RollingUpdate", "rollingUpdate": rollout(pod)},
         "selector": {"matchLabels": labels(pod.name)},
         "template": pod_template(pod, labels(pod.name), "alone"),
     }
     return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {}, "spec": spec}
+
+
+def rollout(pod: Pod) -> dict[str, int]:
+    """Devices are rarely spare, so a copy on them goes before the next one comes."""
+    return {"maxSurge": 0, "maxUnavailable": 1} if pod.sizes.devices else {"maxSurge": 1, "maxUnavailable": 0}
 
 
 def _service(name: str) -> dict[str, Any]:
@@ -97,14 +112,18 @@ def _disruption_budget(name: str) -> dict[str, Any]:
 
 
 def _service_monitor(subject: Subject, name: str, secret: KeySecret) -> dict[str, Any]:
-    if subject.plan.value("endpoints.metrics") == "off":
-        subject.refuse("AP0806", "endpoints.metrics", "--monitor wants metrics, and they are off", "switch them on")
     endpoint: dict[str, Any] = {"port": "http", "path": "/metrics", "interval": "15s"}
-    if secret.entries and not subject.profile.security.metrics_open:
-        reference = {"name": secret.name, "key": secret.entries[0]}
-        endpoint["authorization"] = {"type": "Bearer", "credentials": reference}
+    if authorization := monitor_authorization(subject, secret):
+        endpoint["authorization"] = authorization
     spec = {"selector": {"matchLabels": labels(name)}, "endpoints": [endpoint]}
     return {"apiVersion": "monitoring.coreos.com/v1", "kind": "ServiceMonitor", "metadata": {}, "spec": spec}
+
+
+def monitor_authorization(subject: Subject, secret: KeySecret) -> dict[str, Any]:
+    """Empty where metrics want no key."""
+    if not secret.entries or subject.profile.security.metrics_open:
+        return {}
+    return {"type": "Bearer", "credentials": {"name": secret.name, "key": secret.entries[0]}}
 
 
 def _header(pod: Pod) -> list[str]:
@@ -114,12 +133,12 @@ def _header(pod: Pod) -> list[str]:
         "An edit of the profile alone changes only the ConfigMap, which the running appliance follows by itself.",
         f"Startup budget: {sizes.boot_seconds} s = {sizes.boot_reason}.",
     ]
-    for what in _provided(pod):
+    for what in provided(pod):
         lines.append(f"To be provided: {what}.")
     return lines
 
 
-def _provided(pod: Pod) -> list[str]:
+def provided(pod: Pod) -> list[str]:
     found = []
     if pod.secret.entries:
         found.append(f"Secret {pod.secret.name} with the entries {', '.join(pod.secret.entries)}")
@@ -131,7 +150,7 @@ def _provided(pod: Pod) -> list[str]:
     return found
 
 
-def _remarks(pod: Pod) -> list[Diagnostic]:
+def object_remarks(pod: Pod) -> list[Diagnostic]:
     subject, found = pod.subject, []
     if pod.name != subject.profile.name:
         fact = f'"{subject.profile.name}" is no DNS label that begins with a letter; the objects are called {pod.name}'

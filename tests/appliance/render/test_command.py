@@ -14,7 +14,7 @@ from plan_inputs import machine
 from appliance.cli.app import main
 
 Run = Callable[..., tuple[int, str, str]]
-KINDS = ("kubernetes", "compose", "systemd")
+KINDS = ("kubernetes", "helm", "compose", "systemd")
 
 
 @pytest.fixture
@@ -81,7 +81,7 @@ def test_image_and_replicas(run: Run, profile: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "fragment"),
     [
-        (("nomad",), 2, "known: kubernetes, compose, systemd"),
+        (("nomad",), 2, "known: kubernetes, helm, compose, systemd"),
         (("kubernetes", "--hardware", "toaster"), 2, "AP0411"),
         (("kubernetes", "--replicas", "0"), 2, "--replicas"),
         (("compose", "--replicas", "2"), 1, "AP0806"),

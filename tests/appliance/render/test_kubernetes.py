@@ -139,7 +139,7 @@ def test_equal_file_names_are_two_entries(make: Make) -> None:
     assert items == [[{"key": "keys-a-main", "path": "main"}], [{"key": "keys-b-main", "path": "main"}]]
 
 
-@pytest.mark.parametrize("kind", ["kubernetes", "compose", "systemd"])
+@pytest.mark.parametrize("kind", ["kubernetes", "helm", "compose", "systemd"])
 def test_values_of_variables_and_keys_are_never_rendered(make: Make, tmp_path: Path, kind: str) -> None:
     key = tmp_path / "keys"
     key.mkdir()
