@@ -35,7 +35,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "appliance.migrate": (*PROFILE, *FACTS, "validate"),
     "appliance.plan": (*PROFILE, *FACTS, "validate", "server.config", "vllm.config"),
     "appliance.source": (*COMMON, "profile", "child"),
-    "appliance.server": (*COMMON, *FACTS, "engine.client", "engine.streams"),
+    "appliance.server": (*COMMON, *FACTS, "engine.client", "engine.streams", "vllm.config", "vllm.transport"),
     "appliance.vllm": (*COMMON, *LIGHT_ENGINE, "child"),
     "appliance.render": (*PROFILE, *FACTS, "validate", "plan", "server.config", "vllm.config"),
     "appliance.supervise": (
@@ -46,6 +46,8 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "source",
         "server.config",
         "server.control",
+        "server.board",
+        "server.board",
         "vllm.config",
         "render",
         "child",

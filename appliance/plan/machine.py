@@ -1,6 +1,6 @@
 """Which device of the machine the engine runs on, and how much of it is left."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from appliance.profile import Profile
 
@@ -64,6 +64,21 @@ def choose_machine(profile: Profile, hardware: HardwareSnapshot, forecast: bool,
     features = frozenset(hardware.cpu_features)
     return Machine(
         platform, reason, arch, arch_reason, devices, devices_reason, memory, available, hardware.cores, features
+    )
+
+
+def share_of_replica(machine: Machine, replicas: int, refusals: Refusals) -> Machine:
+    """What each data-parallel replica has of the host; on accelerators each has devices of its own."""
+    if replicas == 1 or machine.platform != "cpu":
+        return machine
+    if replicas > machine.cores:
+        fact = f"{replicas} replicas want a core each, the machine has {machine.cores}"
+        refusals.refuse("AP0407", "parallelism.data", fact, f"write {machine.cores} or less")
+    return replace(
+        machine,
+        memory=machine.memory // replicas,
+        available=machine.available // replicas,
+        cores=machine.cores // replicas,
     )
 
 

@@ -5,14 +5,13 @@ from typing import Any
 from appliance.engine.checkpoint import Checkpoint
 from appliance.engine.config import EngineConfig
 from appliance.profile import Profile
-from appliance.validate.not_yet import missing_with
 
 from .boot_time import boot_seconds
 from .checkpoints import Foreign
 from .endpoints import resolve_auto, switches
 from .errors import FindPosition, Refusals, nowhere
 from .hardware import HardwareSnapshot
-from .machine import Machine, choose_machine
+from .machine import Machine, choose_machine, share_of_replica
 from .memory import Budget, Costs, Shape, costs
 from .numbers import DTYPE_BYTES, choose_dtype, choose_kv
 from .plan import MachineFacts, MemoryPlan, ModelFacts, Plan, plan_hash
@@ -45,7 +44,8 @@ def make_plan(
         return make_vllm_plan(profile, hardware, checkpoint, refusals, generation, revision, _reload(profile))
     if isinstance(checkpoint, Foreign):
         checkpoint.refuse(refusals)
-    machine = choose_machine(profile, hardware, forecast, refusals)
+    whole = choose_machine(profile, hardware, forecast, refusals)
+    machine = share_of_replica(whole, profile.parallelism.data, refusals)
     dtype, dtype_reason = choose_dtype(profile, checkpoint, machine, refusals)
     kv, kv_reason = choose_kv(profile, checkpoint, machine, dtype, refusals)
     config, parallel = checkpoint.config, profile.parallelism
@@ -114,7 +114,7 @@ def make_plan(
         release=profile.release,
         hash=identity,
         model=model,
-        machine=_facts(hardware, machine),
+        machine=_facts(hardware, whole),
         memory=_memory(checkpoint, all_costs, sizes),
         values=values,
         sampling=sampling,
@@ -131,18 +131,16 @@ def make_plan(
             revision,
             generation,
         ),
-        notes=_notes(machine, checkpoint, shape),
+        notes=_notes(machine, checkpoint, shape, profile.parallelism.data),
     )
 
 
 def _reload(profile: Profile) -> dict[str, tuple[Any, str]]:
-    exists = "reload.watch" not in missing_with(profile.engine.backend)
     chosen: dict[str, tuple[Any, str]] = {}
     if profile.reload.watch == "auto":
-        chosen["reload.watch"] = exists, "the release follows edits" if exists else "not part of this release"
+        chosen["reload.watch"] = True, "the appliance follows edits"
     if profile.reload.strategy == "auto":
-        when = "chosen at each reload: surge where both generations fit in memory"
-        chosen["reload.strategy"] = "auto", when if exists else "reload is not part of this release"
+        chosen["reload.strategy"] = "auto", "chosen at each reload: surge where both generations fit in memory"
     return chosen
 
 
@@ -190,8 +188,10 @@ def _memory(checkpoint: Checkpoint, found: Costs, sizes: Sizes) -> MemoryPlan:
     )
 
 
-def _notes(machine: Machine, checkpoint: Checkpoint, shape: Shape) -> tuple[str, ...]:
+def _notes(machine: Machine, checkpoint: Checkpoint, shape: Shape, replicas: int) -> tuple[str, ...]:
     notes = []
+    if replicas > 1:
+        notes.append(f"figures are of each of {replicas} replicas, which share the machine evenly")
     if not machine.runs_native:
         notes.append(f"a forecast: the native engine of this release does not compute on {machine.platform} yet")
     sliding = sum(checkpoint.config.sliding_layers)

@@ -1,15 +1,19 @@
 """What clients see: the listening socket and the API servers behind it, exchanged together when either changes."""
 
 import asyncio
+import os
+import shutil
 import socket
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import msgspec
 
 from appliance.diagnostics import Position
 from appliance.plan import Plan
 from appliance.plan.units import plural
+from appliance.server import board
 from appliance.server.config import ServerConfig
 from appliance.supervise import probe
 from appliance.supervise.crew import ONCE, Crew, Fell
@@ -35,6 +39,13 @@ class Side:
     keepers: list[Keeper] = field(default_factory=list)
     count: int = 1
     """Servers."""
+    board: int | None = None
+    """File descriptor of the memory that several of them share; each inherits it at every start."""
+
+    def close(self) -> None:
+        if self.board is not None:
+            os.close(self.board)
+            self.board = None
 
 
 @dataclass
@@ -42,6 +53,8 @@ class Front:
     crew: Crew
     listener: Listener
     policy: RestartPolicy
+    runtime: Path
+    """Private folder."""
     override: str | None = None
     """--bind: stands above what any profile says."""
     module: str = SERVER
@@ -49,6 +62,7 @@ class Front:
     _next: Side | None = None
     _left: Side | None = None
     _leaving: set[asyncio.Task[None]] = field(default_factory=set)
+    _made: int = 0
 
     @property
     def listening(self) -> socket.socket:
@@ -63,7 +77,7 @@ class Front:
     def start(self, group: ServerGroup, config: ServerConfig) -> None:
         """The first servers."""
         assert self.side is not None, "not opened"
-        self.side.keepers = self._make(group, config, self.side.socket, self.side.count)
+        self.side.keepers = self._make(group, config, self.side)
         group.config, group.keepers = config, self.side.keepers
         for keeper in self.side.keepers:
             self.crew.start(keeper)
@@ -81,7 +95,7 @@ class Front:
         """
         assert self._next is not None and self.side is not None and group.config is not None, "not asked"
         new, old = self._next, self.side
-        new.keepers = self._make(group, group.config, new.socket, new.count)
+        new.keepers = self._make(group, group.config, new)
         for keeper in new.keepers:
             keeper.policy = ONCE
             self.crew.start(keeper)
@@ -100,6 +114,7 @@ class Front:
             group.keepers = self.side.keepers
         if new is not None:
             await self.crew.stop(new.keepers, SERVER_GRACE)
+            new.close()
             if self.side is None or new.socket is not self.side.socket:
                 new.socket.close()
 
@@ -111,9 +126,13 @@ class Front:
         self.crew.rely(self.side.keepers, self.policy)
         if left.socket is not self.side.socket:
             left.socket.close()
-        task = asyncio.create_task(self.crew.stop(left.keepers, drain_seconds + SERVER_GRACE))
+        task = asyncio.create_task(self._end(left, drain_seconds))
         self._leaving.add(task)
         task.add_done_callback(self._leaving.discard)
+
+    async def _end(self, left: Side, drain_seconds: float) -> None:
+        await self.crew.stop(left.keepers, drain_seconds + SERVER_GRACE)
+        left.close()
 
     async def close(self, seconds: float) -> None:
         """No new connection; servers get `seconds` to finish, and those that already leave as well."""
@@ -122,6 +141,8 @@ class Front:
             side.socket.close()
         keepers = [keeper for side in sides for keeper in side.keepers]
         await self.crew.stop(keepers, seconds + SERVER_GRACE)
+        for side in sides:
+            side.close()
         await asyncio.gather(*self._leaving)
 
     def _bind(self, bind: str, position: Callable[[str], Position]) -> socket.socket:
@@ -129,13 +150,26 @@ class Front:
             return listen(self.override, Position("--bind"), "")
         return listen(bind, position("security.bind"))
 
-    def _make(self, group: ServerGroup, config: ServerConfig, listener: socket.socket, count: int) -> list[Keeper]:
-        handle = listener.fileno()
-        role = Role("server", self.module, ("--fd", str(handle)), msgspec.json.encode(config), (handle,), talks=True)
-        return [
-            Keeper(role, self.listener, self.policy, control=ServerControl(), greeting=group.greeting)
-            for _ in range(count)
-        ]
+    def _make(self, group: ServerGroup, config: ServerConfig, side: Side) -> list[Keeper]:
+        handle = side.socket.fileno()
+        shared, inherits = self._share(side)
+        made = []
+        for number in range(side.count):
+            arguments = ("--fd", str(handle), *shared, *(("--number", str(number)) if shared else ()))
+            role = Role("server", self.module, arguments, msgspec.json.encode(config), (handle, *inherits), talks=True)
+            made.append(Keeper(role, self.listener, self.policy, control=ServerControl(), greeting=group.greeting))
+        return made
+
+    def _share(self, side: Side) -> tuple[tuple[str, ...], tuple[int, ...]]:
+        """What several servers have in common: the board on which they see each other's load, and their counters."""
+        if side.count == 1:
+            return (), ()
+        side.board = board.create(side.count)
+        self._made += 1
+        metrics = self.runtime / f"metrics-{self._made}"
+        shutil.rmtree(metrics, ignore_errors=True)
+        metrics.mkdir()
+        return ("--board", str(side.board), "--servers", str(side.count), "--metrics", str(metrics)), (side.board,)
 
     async def _serves(self, side: Side) -> None:
         address = probe.local_address(side.socket)

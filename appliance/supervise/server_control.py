@@ -49,7 +49,8 @@ class ServerControl:
         """`make` gets the command's reference. Raises ServerGone, and ServerRefused for an error or silence."""
         number = next(self._numbers)
         command = make(number)
-        waiting = self._waiting[number] = asyncio.get_running_loop().create_future()
+        waiting: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        self._waiting[number] = waiting
         try:
             if self._process is None or not self._process.say(ENCODER.encode(command)):
                 raise ServerGone("the server process is not there")

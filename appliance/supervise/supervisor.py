@@ -33,6 +33,7 @@ from appliance.supervise.road import Road
 from appliance.supervise.server_group import ServerGroup
 from appliance.supervise.state import State
 from appliance.supervise.transition import SETTLE_SECONDS, Running
+from appliance.supervise.watching import Watching
 
 
 @dataclass
@@ -114,7 +115,7 @@ class Supervisor:
     def _make_parts(self) -> Parts:
         crew, report = Crew(), self.report
         engines = Engines(crew, self, self.folder.runtime, self.modules.get("engine"))
-        front = Front(crew, self, self.policy, self.bind, self.modules.get("server", SERVER))
+        front = Front(crew, self, self.policy, self.folder.runtime, self.bind, self.modules.get("server", SERVER))
         return Parts(
             self.road,
             crew,
@@ -130,9 +131,11 @@ class Supervisor:
 
     async def _work(self) -> None:
         interrupt_unfinished(self.history)
+        self._watching = Watching(self.road.file, self.propose, self.report)
         first = await FirstBoot(self.parts, self.started, self._exists).run()
         self.machine = Machine(self.parts, first.running, first.facts, self._ended)
         self._serves(first)
+        self._spawn(self._watching.run())
         await self.parts.servers.tell(first.facts)
         await self.machine.run()
 
@@ -142,18 +145,23 @@ class Supervisor:
 
     def _serves(self, first: First) -> None:
         self.running = first.running
+        self._follow(first.running)
         self.parts.crew.rely([*first.running.generation.keepers, *self.parts.servers.keepers], self.policy)
         self._changed.set()
 
     def _ended(self, outcome: Outcome) -> None:
         assert self.machine is not None
         self.running = self.machine.running
+        self._follow(self.running)
         self._set(self.state)
         self._changed.set()
 
     def _defect(self, error: Exception) -> None:
         lines = "".join(traceback.format_exception(error)).rstrip()
         self.report.note(f"a call on the admin channel met a defect of the appliance\n{lines}", "error")
+
+    def _follow(self, running: Running) -> None:
+        self._watching.follow(running.candidate.checked.profile, running.candidate.plan)
 
     def _history_refused(self, why: str) -> None:
         if why != self.history_error:

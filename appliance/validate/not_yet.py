@@ -54,7 +54,6 @@ ACCELERATORS = "engine for accelerators"
 MEDIA = "models that take images or other media"
 ONE_PROCESS = "engine over several devices or machines"
 NGRAM = "speculation"
-RELOAD = "reload of a running profile"
 TLS = "encryption of its own"
 
 NOT_YET: tuple[Missing, ...] = (
@@ -76,9 +75,7 @@ NOT_YET: tuple[Missing, ...] = (
     Missing("kv_cache.mamba.mode", other_than("none"), "state-space layers", "write none", NATIVE),
     Missing("parallelism.tensor", above_one, "tensor parallelism", "write 1", NATIVE),
     Missing("parallelism.pipeline", above_one, "pipeline parallelism", "write 1", NATIVE),
-    Missing("parallelism.data", above_one, "data parallelism", "write 1", NATIVE),
     Missing("parallelism.nodes", above_one, ONE_PROCESS, "write 1", NATIVE),
-    Missing("parallelism.api_servers", above_one, "second API server process", "write 1"),
     Missing("parallelism.expert.enabled", bool, "expert parallelism", "write false", NATIVE),
     Missing("parallelism.expert.elastic", bool, "expert parallelism", "write false", NATIVE),
     Missing("engine.speculation.method", other_than("none"), NGRAM, "write none", NATIVE),
@@ -98,9 +95,6 @@ NOT_YET: tuple[Missing, ...] = (
     Missing("security.media.local_path", other_than(None), MEDIA, "remove it", NATIVE),
     Missing("security.media.max_pixels", other_than(178_956_970), MEDIA, "remove it", NATIVE),
     Missing("security.tls", other_than(None), TLS, "remove it, and put a proxy in front"),
-    Missing("reload.watch", lambda value: value is True, RELOAD, "write auto (followed as soon as it exists) or false"),
-    Missing("reload.strategy", other_than("auto"), RELOAD, "write auto"),
-    Missing("reload.probe", lambda value: value is False, "start without a first real token", "write true"),
 )
 
 
