@@ -76,6 +76,8 @@ class StateFolder:
         return {}
 
     def write(self, **status: object) -> None:
+        """A full disk leaves the last one as it was: running does not depend on it, and history says what is wrong."""
         part = self.path / "status.json.part"
-        part.write_text(json.dumps(status))
-        part.replace(self.path / "status.json")
+        with contextlib.suppress(OSError):
+            part.write_text(json.dumps(status))
+            part.replace(self.path / "status.json")
