@@ -18,6 +18,7 @@ from appliance.engine.lora.config import NAME, LoraConfig, read_lora_config
 WEIGHTS = "adapter_model.safetensors"
 TENSOR = re.compile(r"base_model\.model\.(?P<module>.+)\.lora_(?P<side>[AB])\.weight")
 SHOWN = 4
+LONGEST_NAME = 120
 
 
 @dataclass(frozen=True)
@@ -96,6 +97,6 @@ def _low_rank(
 
 
 def _few(names: Iterable[str]) -> str:
-    listed = [shorten(name) for name in names]
+    listed = [shorten(name, LONGEST_NAME) for name in names]
     more = len(listed) - SHOWN
     return ", ".join(listed[:SHOWN]) + (f" and {more} more" if more > 0 else "")

@@ -126,6 +126,52 @@ def test_a_request_moves_from_one_engine_to_the_next(start: Start, tmp_path: Pat
     asyncio.run(scenario())
 
 
+def test_adapters_come_and_go_under_load(start: Start, address: str) -> None:
+    start(step_seconds=0.005, num_blocks=256)
+
+    async def scenario() -> None:
+        async with EngineClient(address) as one, EngineClient(address) as two:
+            await one.wait_ready(10)
+            await two.wait_ready(10)
+            base = asyncio.create_task(collect(two, ask("base", [1], 150)))
+            await one.load_adapter("x", "first", timeout=10)
+            assert one.ready and one.ready.adapters["x"].path == "first"
+            await until(lambda: two.ready == one.ready)
+            old = two.generate([ask("old", [1], 80, adapter="x")])
+            tokens = {"old": (await anext(old)).token_ids}
+            await one.load_adapter("x", "second", timeout=10)
+            new = two.generate([ask("new", [1], 80, adapter="x")])
+            tokens["new"] = (await anext(new)).token_ids
+            await one.unload_adapter("x", timeout=10)
+            assert one.ready.adapters == {}
+            with pytest.raises(ValueError, match="no adapter 'x' is loaded"):
+                await one.unload_adapter("x", timeout=10)
+            with pytest.raises(ValueError, match="broken: is no adapter of this model"):
+                await one.load_adapter("x", "broken", timeout=10)
+            assert await base == {"base": continuation([1], 150)}
+            for name, stream, weights in (("old", old, "first"), ("new", new, "second")):
+                rest = [token async for update in stream for token in update.token_ids]
+                assert tokens[name] + rest == continuation([1], 80, weights)
+            async with two.generate([ask("late", [1], 3, adapter="x")]) as updates:
+                assert [update.error async for update in updates] == ["no adapter 'x' is loaded"]
+
+    asyncio.run(scenario())
+
+
+def test_adapters_of_the_boot_are_there_at_once(start: Start, address: str) -> None:
+    process = start(adapters={"x": "one", "y": "two"})
+    assert [line.get("stage") for line in process.lines][:-1] == ["load weights", "warm up", "load adapters"]
+
+    async def scenario() -> None:
+        async with EngineClient(address) as client:
+            assert (await client.wait_ready(10)).adapters.keys() == {"x", "y"}
+            assert await collect(client, ask("a", [1], 5, adapter="y")) == {"a": continuation([1], 5, "two")}
+
+    asyncio.run(scenario())
+    refused = start(address=f"{address}2", adapters={"x": "broken"})
+    assert refused.lines[-1] == {"error": "broken: is no adapter of this model"}
+
+
 def test_an_engine_that_dies_ends_the_wait_for_its_answer(start: Start, address: str) -> None:
     process = start(step_seconds=1.0)
 

@@ -43,8 +43,8 @@ class Traffic(RuleBasedStateMachine):
             chunked_prefill=chunked,
             max_context=60,
         )
-        self.wanted: dict[str, tuple[list[int], int, int, int]] = {}
-        """Prompt, tokens in all, tokens that came with it, and the limit under which it was taken."""
+        self.wanted: dict[str, tuple[list[int], int, int, int, str]] = {}
+        """Prompt, tokens in all, tokens that came with it, the limit and the weights under which it was taken."""
         self.aborted: set[str] = set()
         self.steps_at_failure = 0
 
@@ -58,18 +58,21 @@ class Traffic(RuleBasedStateMachine):
                 st.sampled_from([None, None, "a", "b"]),
                 st.sampled_from([None, None, None, 0]),
                 st.sampled_from([0, 0, 0, 1, 7]),
+                st.sampled_from([None, None, "x", "y"]),
             ),
             min_size=1,
             max_size=4,
         ),
     )
-    def submit(self, batch: list[tuple[list[int], int, int, str | None, int | None, int]]):
+    def submit(self, batch: list[tuple[list[int], int, int, str | None, int | None, int, str | None]]):
         requests = []
-        for prompt, tokens, priority, salt, prompt_logprobs, done in batch:
+        for prompt, tokens, priority, salt, prompt_logprobs, done, adapter in batch:
             name = f"r{len(self.wanted)}"
-            self.wanted[name] = (prompt, tokens + done, done, self.bench.engine.limits.max_tokens)
+            loaded = self.bench.engine.adapters.by_name
+            weights = loaded[adapter].folder if adapter in loaded else ""
+            self.wanted[name] = (prompt, tokens + done, done, self.bench.engine.limits.max_tokens, weights)
             request = ask(name, prompt, tokens + done, salt=salt, priority=priority, prompt_logprobs=prompt_logprobs)
-            requests.append(replace(request, generated=continuation(prompt, done)))
+            requests.append(replace(request, adapter=adapter, generated=continuation(prompt, done, weights)))
         self.bench.add(*requests)
         return multiple(*[request.request_id for request in requests])
 
@@ -83,6 +86,15 @@ class Traffic(RuleBasedStateMachine):
         for _ in range(count):
             busy = self.bench.engine.has_work
             assert bool(self.bench.step()) == busy
+
+    @rule(name=st.sampled_from("xy"), folder=st.sampled_from(["one", "two"]))
+    def load(self, name: str, folder: str) -> None:
+        self.bench.engine.adapters.load(name, folder)
+
+    @rule(name=st.sampled_from("xy"))
+    def unload(self, name: str) -> None:
+        if name in self.bench.engine.adapters.by_name:
+            self.bench.engine.adapters.unload(name)
 
     @rule()
     def reset_cache(self) -> None:
@@ -130,11 +142,12 @@ class Traffic(RuleBasedStateMachine):
         assert stats.free_blocks == self.bench.config.num_blocks
         assert stats.free_slots == self.bench.config.max_sequences
         assert not self.bench.runner.slots
+        assert self.bench.runner.adapters.keys() == {a.key for a in self.bench.engine.adapters.by_name.values()}
         assert sum(stats.step_sizes) == stats.steps and stats.step_tokens == self.bench.runner.tokens_computed
-        for name, (prompt, tokens, done, limit) in self.wanted.items():
+        for name, (prompt, tokens, done, limit, weights) in self.wanted.items():
             last = self.bench.last(name)
             got = self.bench.tokens(name)
-            assert got == continuation(prompt, done + len(got))[done:] if prompt else not got
+            assert got == continuation(prompt, done + len(got), weights)[done:] if prompt else not got
             for report in [update.prompt_logprobs for update in self.bench.updates[name] if update.prompt_logprobs]:
                 assert [entry and entry.token_id for entry in report] == [None, *prompt[1:]]
             if last.finish_reason == "length":
