@@ -6,19 +6,36 @@ from dataclasses import dataclass
 import torch
 import torch.nn.functional as F  # noqa: N812
 
-from . import onednn
+from . import compiled_product, onednn
 from .parameters import Parameters
 
 Change = Callable[[torch.Tensor, torch.Tensor], None]
 """Adds to a product's outputs in place, given its inputs."""
 Product = Callable[[torch.Tensor, torch.Tensor, torch.Tensor | None], torch.Tensor]
+EXACT_ROWS = 32
 
 
 def best_product(weight: torch.Tensor) -> tuple[torch.Tensor, Product]:
     """The weight as the fastest product on its device wants it, and that product."""
+    if compiled_product.usable(weight):
+        return compiled_product.pack(weight)
     if onednn.usable(weight):
         return onednn.pack(weight), onednn.product
     return weight, F.linear
+
+
+def padded_rows(dtype: torch.dtype, rows: int) -> int:
+    """How many rows a step of `rows` should have.
+
+    oneDNN keeps code of its own for every number of rows, so that there must be few; and it rounds the products of a
+    single row in an order of its own, which two rows avoid. The compiled product has neither weakness.
+    """
+    if compiled_product.exists(dtype):
+        return max(1, rows)
+    if rows <= EXACT_ROWS:
+        return max(2, rows)
+    step = 1 << (rows.bit_length() - 4)
+    return -(-rows // step) * step
 
 
 class Linear:

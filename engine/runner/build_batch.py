@@ -4,16 +4,15 @@ import numpy as np
 import torch
 
 from appliance.engine.core.types import ScheduledRequest
+from appliance.engine.layers.linear import padded_rows
 from appliance.engine.runner.batch import Batch
 from appliance.engine.runner.slots import Slot
 
-# oneDNN rounds products of a single row in an order of their own; computing it twice keeps a lone request's results
-# what they are in company.
-LEAST_ROWS = 2
 
-
-def build_batch(scheduled: list[ScheduledRequest], slots: dict[int, Slot], block_tokens: int) -> Batch:
-    """`scheduled` in order, decodes first."""
+def build_batch(
+    scheduled: list[ScheduledRequest], slots: dict[int, Slot], block_tokens: int, dtype: torch.dtype
+) -> Batch:
+    """`scheduled` in order, decodes first. `dtype` of the model, whose products may want some more rows."""
     input_ids: list[int] = []
     positions: list[np.ndarray] = []
     slot_mapping: list[np.ndarray] = []
@@ -36,8 +35,11 @@ def build_batch(scheduled: list[ScheduledRequest], slots: dict[int, Slot], block
         if request.num_tokens == 1 and num_decodes == len(context_lengths) - 1:
             num_decodes += 1
         sample_rows.extend(wanted_rows(request, slot, query_starts[-2]))
-    if query_starts[-1] == 1:
-        input_ids, positions, slot_mapping = input_ids * LEAST_ROWS, positions * LEAST_ROWS, slot_mapping * LEAST_ROWS
+    missing = padded_rows(dtype, len(input_ids)) - len(input_ids)
+    if missing:
+        input_ids += input_ids[-1:] * missing
+        positions.append(positions[-1][-1:].repeat(missing))
+        slot_mapping.append(slot_mapping[-1][-1:].repeat(missing))
     return Batch(
         input_ids=torch.tensor(input_ids),
         positions=torch.from_numpy(np.concatenate(positions)),

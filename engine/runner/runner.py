@@ -4,12 +4,13 @@ import torch
 
 from appliance.engine.config import EngineConfig
 from appliance.engine.core.types import AdapterFacts, ScheduledRequest, StepOutput
+from appliance.engine.layers.linear import padded_rows
 from appliance.engine.lora.resident import ResidentAdapters
 from appliance.engine.models.base import Model
 from appliance.engine.protocol import TokenLogprobs
 from appliance.engine.runner.attention import choose_attention
 from appliance.engine.runner.batch import Batch
-from appliance.engine.runner.build_batch import LEAST_ROWS, build_batch
+from appliance.engine.runner.build_batch import build_batch
 from appliance.engine.runner.kv_pool import KVPool
 from appliance.engine.runner.slots import Slot
 from appliance.engine.sampling.logprobs import Wanted, token_logprobs, wanted_of
@@ -41,9 +42,9 @@ class PagedRunner:
         for request in scheduled:
             if request.start is not None:
                 self._slots[request.slot] = Slot.fill(request.start)
-        batch = build_batch(scheduled, self._slots, self._pool.block_tokens)
+        batch = build_batch(scheduled, self._slots, self._pool.block_tokens, self._dtype)
         context = self._attention(batch)
-        wanted, rows = len(batch.sample_rows), _rows(batch)
+        wanted, rows = len(batch.sample_rows), _rows(batch, self._dtype)
         keys = [self._slots[request.slot].adapter for request in scheduled]
         self._adapters.rows.begin(keys, batch.query_starts, len(batch.input_ids), rows)
         hidden = self._model.forward(batch.input_ids, batch.positions, context, rows)
@@ -82,14 +83,14 @@ class PagedRunner:
         return outputs
 
 
-def _rows(batch: Batch) -> torch.Tensor | None:
+def _rows(batch: Batch, dtype: torch.dtype) -> torch.Tensor | None:
     """Rows the last layer is to finish: those that are sampled, first; None = all of them, in order."""
     wanted = batch.sample_rows
     if len(wanted) == batch.query_starts[-1]:
         return None
-    if len(wanted) < LEAST_ROWS:
-        return (wanted if len(wanted) else torch.zeros(1, dtype=torch.int64)).repeat(LEAST_ROWS)
-    return wanted
+    missing = padded_rows(dtype, len(wanted)) - len(wanted)
+    last = wanted[-1:] if len(wanted) else torch.zeros(1, dtype=torch.int64)
+    return torch.cat((wanted, last.expand(missing))) if missing else wanted
 
 
 def _split_rows(batch: Batch) -> list[slice]:

@@ -17,6 +17,8 @@ logger = logging.getLogger("appliance.engine")
 
 NAMES = {torch.bfloat16: "bfloat16", torch.float16: "float16", torch.float32: "float32"}
 LANES = 16
+PANEL = 64
+"""Columns of a product that are summed together."""
 WIDEST_HEAD = 512
 
 
@@ -56,6 +58,16 @@ class Library:
     def gate(self, activation: str, dtype: torch.dtype) -> Any:
         """(both, gated, rows, width)"""
         return self.function(f"{activation}_{NAMES[dtype]}", c_void_p, c_void_p, c_long, c_long)
+
+    def linear(self, dtype: torch.dtype) -> tuple[Any, Any] | None:
+        """pack(weight, packed, columns, inner), product(input, packed, bias | 0, output, rows, inner, columns).
+
+        None where this CPU multiplies `dtype` faster by other means.
+        """
+        if not hasattr(self._library, f"pack_{NAMES[dtype]}"):
+            return None
+        pack = self.function(f"pack_{NAMES[dtype]}", c_void_p, c_void_p, c_long, c_long)
+        return pack, self.function(f"linear_{NAMES[dtype]}", *[c_void_p] * 4, c_long, c_long, c_long)
 
     def place(self, dtype: torch.dtype, kv_format: str) -> Any:
         """(qkv, queries, pool, slots, cos, sin, query weight | 0, key weight | 0, HeadShape)"""

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 import torch
 
+from appliance.engine.layers import compiled_product
 from appliance.engine.layers.heads import HeadLayout
+from appliance.engine.layers.linear import best_product
 from appliance.engine.layers.norm import HeadNorm
 from appliance.engine.layers.ops import EagerOps
 from appliance.engine.layers.ops.compiled import CompiledOps
@@ -55,6 +57,27 @@ def test_norms(compiled: library.Library, dtype: torch.dtype, rows: int) -> None
     added = (hidden.double() + delta.double()).to(dtype)
     close(ops.add_rms_norm(hidden, delta, weight, 1e-5), normed(added, weight, 1e-5))
     assert torch.equal(hidden, added)
+
+
+@pytest.mark.parametrize("columns", [64, 70, 200])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
+def test_products(dtype: torch.dtype, columns: int) -> None:
+    """Right, and every row the same alone as among others."""
+    random = torch.Generator().manual_seed(columns)
+    inputs = torch.randn(133, 96, generator=random).to(dtype)
+    weight, bias = (
+        torch.randn(columns, 96, generator=random).to(dtype),
+        torch.randn(columns, generator=random).to(dtype),
+    )
+    packed, product = best_product(weight)
+    seen = product(inputs, packed, bias)
+    exact = torch.finfo(dtype).eps
+    expected = inputs.double() @ weight.double().T + bias.double()
+    torch.testing.assert_close(seen.double(), expected, rtol=2 * exact, atol=64 * exact)
+    assert torch.equal(seen, product(inputs, packed, bias))
+    if compiled_product.usable(weight):
+        for rows in (1, 5, 8, 97):
+            assert torch.equal(product(inputs[:rows], packed, bias), seen[:rows])
 
 
 @pytest.mark.parametrize("activation", ["silu", "gelu_tanh"])
