@@ -7,6 +7,7 @@ from typing import Protocol
 import psutil
 
 from appliance import __version__
+from appliance.supervise.admin_answers import without_texts
 from appliance.supervise.folder import StateFolder
 from appliance.supervise.front import Front
 from appliance.supervise.generation import Generation
@@ -39,7 +40,7 @@ class Subject(Protocol):
 def make_status(subject: Subject, name: str, file: FileStatus | None, git: GitStatus | None) -> ApplianceStatus:
     running, machine, history = subject.running, subject.machine, subject.history
     last = last_finished(history)
-    wrong = reasons(subject, last)
+    wrong = reasons(subject)
     plan = running.candidate.plan if running else None
     facts = machine.facts if machine else None
     return ApplianceStatus(
@@ -71,17 +72,18 @@ def make_status(subject: Subject, name: str, file: FileStatus | None, git: GitSt
 
 
 def last_finished(history: History) -> Revision | None:
-    from appliance.supervise.admin_answers import without_texts
-
     found = next((revision for revision in history.list() if revision.outcome is not None), None)
     return without_texts(found) if found else None
 
 
-def reasons(subject: Subject, last: Revision | None) -> tuple[str, ...]:
+def reasons(subject: Subject) -> tuple[str, ...]:
     """Why it is not as its operator wants it, one sentence each."""
     found = []
-    if last is not None and last.outcome in ("invalid", "rejected", "failed"):
-        found.append(f"revision {last.number} ({last.source}) {last.outcome}; what ran before it goes on")
+    if subject.machine is not None and not subject.machine.facts.last_successful:
+        bad = next((one for one in subject.history.list() if one.outcome in ("invalid", "rejected", "failed")), None)
+        what = f"revision {bad.number} ({bad.source}) {bad.outcome}" if bad else "the last change failed"
+        now = subject.running.revision if subject.running else None
+        found.append(f"{what}; revision {now} runs")
     if subject.history_error and subject.history.health().state == "unwritable":
         found.append(subject.history_error)
     if subject.state is State.READY and subject.running is not None:
