@@ -9,6 +9,7 @@ from appliance.engine.checkpoint.config import ModelConfig
 from appliance.engine.config import EngineConfig
 from appliance.engine.load import load_model
 from appliance.engine.runner.runner import PagedRunner
+from appliance.kernels.cpu.library import library
 
 
 def build_runner(
@@ -18,6 +19,8 @@ def build_runner(
     if config.threads:
         torch.set_num_threads(config.threads)
     torch.set_grad_enabled(False)
+    library()
+    stage("CPU kernels")
     checkpoint = read(config.model_path)
     stage("read checkpoint")
     model, fingerprint = load_model(checkpoint, getattr(torch, config.dtype), progress)

@@ -23,7 +23,7 @@ class PagedRunner:
 
     def __init__(self, config: EngineConfig, model: Model) -> None:
         shape = model.config
-        self._model = model
+        self.model = model
         self._dtype: torch.dtype = getattr(torch, config.dtype)
         self._slots: dict[int, Slot] = {}
         self._pool = KVPool(
@@ -47,10 +47,10 @@ class PagedRunner:
         wanted, rows = len(batch.sample_rows), _rows(batch, self._dtype)
         keys = [self._slots[request.slot].adapter for request in scheduled]
         self._adapters.rows.begin(keys, batch.query_starts, len(batch.input_ids), rows)
-        hidden = self._model.forward(batch.input_ids, batch.positions, context, rows)
+        hidden = self.model.forward(batch.input_ids, batch.positions, context, rows)
         if not wanted:
             return [StepOutput(request.slot) for request in scheduled]
-        return self._outputs(scheduled, batch, self._model.logits(hidden)[:wanted])
+        return self._outputs(scheduled, batch, self.model.logits(hidden)[:wanted])
 
     def free(self, slot: int) -> None:
         self._slots.pop(slot, None)
@@ -67,7 +67,7 @@ class PagedRunner:
         slots = [self._slots[scheduled[index].slot] for index in sampling]
         last_rows = [rows_of_share[index].stop - 1 for index in sampling]
         own = logits if last_rows == list(range(len(logits))) else logits[last_rows]
-        chosen = sample(own, slots, self._model.config.eos_token_ids)
+        chosen = sample(own, slots, self.model.config.eos_token_ids)
         reports = _reports(own, chosen, slots)
         tokens = dict(zip(sampling, zip(chosen, reports, strict=True), strict=True))
         outputs = []

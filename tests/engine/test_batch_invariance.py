@@ -3,13 +3,15 @@
 import random
 
 import pytest
+import torch
 from in_process import InProcess
 
+from appliance.engine.layers import compiled_product
 from appliance.engine.protocol import Request, SamplingParams
 
-# Largest difference of a log-probability between company and solitude. float32: other orders of summation. bfloat16:
-# 0 was measured on a CPU with avx512_bf16, whose matrix products do not depend on the number of rows.
-BOUND = {"float32": 2e-4, "bfloat16": 0.05}
+# Largest difference of a log-probability between company and solitude where oneDNN multiplies. The compiled kernels
+# sum every row by itself: there it is none at all.
+ONEDNN_BOUND = {"float32": 2e-4, "bfloat16": 0.05}
 
 
 def seeded(request_id: str, prompt: list[int], seed: int) -> Request:
@@ -24,7 +26,7 @@ def answer(engine: InProcess, requests: list[Request], submit_every: int = 0) ->
     return tokens, [report.logprob for update in updates for report in update.logprobs or []]
 
 
-@pytest.mark.parametrize("dtype", BOUND)
+@pytest.mark.parametrize("dtype", ONEDNN_BOUND)
 @pytest.mark.parametrize("architecture", ["llama", "qwen3", "gemma3"])
 def test_seeded_tokens_are_the_same_in_any_company(tiny_model, architecture, dtype):
     path = tiny_model(architecture)
@@ -45,6 +47,7 @@ def test_seeded_tokens_are_the_same_in_any_company(tiny_model, architecture, dty
         "joining late": answer(InProcess(path, **settings), [*company, seeded("own", own, 5)], submit_every=3),
         "in chunks": answer(chunked, [*company, seeded("own", own, 5)]),
     }
+    bound = 0.0 if compiled_product.exists(getattr(torch, dtype)) else ONEDNN_BOUND[dtype]
     for where, (tokens, logprobs) in others.items():
         assert tokens == alone[0], where
-        assert max(abs(a - b) for a, b in zip(logprobs, alone[1], strict=True)) <= BOUND[dtype], where
+        assert max(abs(a - b) for a, b in zip(logprobs, alone[1], strict=True)) <= bound, where

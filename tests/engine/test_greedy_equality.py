@@ -11,6 +11,8 @@ import pytest
 import torch
 from in_process import InProcess, greedy
 
+from appliance.engine.layers.ops import EagerOps
+
 ARCHITECTURES = ("llama", "mistral", "qwen2", "qwen3", "gemma3")
 PROMPTS = 20
 TOKENS = 64
@@ -97,6 +99,18 @@ def test_after_preemption(random_model):
     asked = prompts(500)
     engine = InProcess(path, num_blocks=40)
     check_all(reference, asked, engine.tokens([greedy(str(i), p, TOKENS) for i, p in enumerate(asked)]))
+    assert engine.engine.stats().preemptions > 0
+
+
+def test_without_compiled_kernels(random_model, monkeypatch):
+    """A machine without a compiler: PyTorch's operations serve, joining, chunked and preempted."""
+    monkeypatch.setattr("appliance.engine.layers.ops.compiled.library", lambda: None)
+    monkeypatch.setattr("appliance.engine.layers.compiled_product._functions", lambda _: None)
+    path, reference = random_model
+    asked = prompts(500)
+    engine = InProcess(path, max_batch_tokens=37, num_blocks=40)
+    assert isinstance(engine.runner.model.ops, EagerOps)
+    check_all(reference, asked, engine.tokens([greedy(str(i), p, TOKENS) for i, p in enumerate(asked)], submit_every=2))
     assert engine.engine.stats().preemptions > 0
 
 
