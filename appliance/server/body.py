@@ -13,12 +13,18 @@ from appliance.server.errors import ApiError, bad_request, shown
 
 LONG_BODY = 64 * 1024
 """Bytes from which on decoding moves to a thread."""
+BODY_SECONDS = 30.0
+BODY_BYTES_PER_SECOND = 4096
+"""A body has BODY_SECONDS, and time for what has arrived of it at this rate on top."""
 ENVELOPE_DEPTH = 16
 """Levels a body may nest above the schema it carries."""
 
 
 async def read_bytes(request: Request, limit: int) -> bytes:
-    """The body; raises ApiError 413 as soon as it passes `limit` bytes, whatever Content-Length said."""
+    """The body; raises ApiError 413 as soon as it passes `limit` bytes, whatever Content-Length said.
+
+    408 where it stops arriving, or trickles.
+    """
     refusal = too_large(limit)
     refusal.headers["Connection"] = "close"
     declared = request.headers.get("content-length", "")
@@ -26,11 +32,18 @@ async def read_bytes(request: Request, limit: int) -> bytes:
         raise refusal
     chunks: list[bytes] = []
     size = 0
-    async for chunk in request.stream():
-        size += len(chunk)
-        if size > limit:
-            raise refusal
-        chunks.append(chunk)
+    begun = asyncio.get_running_loop().time()
+    try:
+        async with asyncio.timeout(BODY_SECONDS) as left:
+            async for chunk in request.stream():
+                size += len(chunk)
+                if size > limit:
+                    raise refusal
+                chunks.append(chunk)
+                left.reschedule(begun + BODY_SECONDS + size / BODY_BYTES_PER_SECOND)
+    except TimeoutError:
+        message = f"the body stopped arriving: {size} bytes in {asyncio.get_running_loop().time() - begun:.0f} s"
+        raise ApiError(408, message, headers={"Connection": "close"}) from None
     return b"".join(chunks)
 
 

@@ -1,5 +1,6 @@
 """A request's questions, checked and in order."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +13,8 @@ from .score import Score
 
 QUESTION_TYPES: dict[str, QuestionType] = {kind.name: kind for kind in (Choice(), Noul(), Score())}
 KNOWN_KEYS = {"type", "instructions", "criteria"}
+LONGEST_SHOWN = 80
+"""Characters of a refused value that a message repeats."""
 
 
 @dataclass(frozen=True)
@@ -41,9 +44,10 @@ def _question(question_id: str, spec: Any, limits: Limits) -> Question:
         raise DecisionError(f"{where}: must be an object", "questions")
     if unknown := sorted(spec.keys() - KNOWN_KEYS):
         raise DecisionError(f"{where}: unknown fields: {', '.join(unknown)}", "questions")
-    kind = QUESTION_TYPES.get(spec["type"]) if isinstance(spec.get("type"), str) else None
+    wanted = spec.get("type")
+    kind = QUESTION_TYPES.get(wanted) if isinstance(wanted, str) else None
     if kind is None:
-        seen = f'"{spec["type"]}"' if isinstance(spec.get("type"), str) else "missing"
+        seen = json.dumps(wanted, ensure_ascii=False)[:LONGEST_SHOWN] if "type" in spec else "missing"
         known = ", ".join(sorted(QUESTION_TYPES))
         raise DecisionError(f"{where}: its type is {seen}, known types are {known}", "questions")
     options = kind.options(question_id, spec.get("criteria"))
