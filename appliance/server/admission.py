@@ -3,7 +3,7 @@
 The limits are those of all API server processes together; a new state of the server changes them, the counts go on.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Literal
 
@@ -35,11 +35,12 @@ class Ticket:
 class Admission:
     """`max_requests` counts running and waiting ones; `max_tokens` None = no limit."""
 
-    def __init__(self, max_requests: int, max_tokens: int | None, board: Board | None = None) -> None:
+    def __init__(self, max_requests: int, max_tokens: int | None, board: Board) -> None:
         self.max_requests = max_requests
         self.max_tokens = max_tokens
-        self.rejections: dict[Reason, int] = {"max_num_queued_reqs": 0, "max_num_queued_tokens": 0}
-        self._board = board or Board.alone()
+        self.rejected: Callable[[Reason], None] = lambda reason: None
+        """Told of every request that a limit refuses."""
+        self._board = board
 
     @property
     def all_requests(self) -> int:
@@ -56,10 +57,10 @@ class Admission:
             raise bad_request(f"this asks for {requests} sequences at once, the queue holds {self.max_requests}")
         unfinished, waiting = self.all_requests, self.all_tokens
         if unfinished + requests > self.max_requests:
-            self.rejections["max_num_queued_reqs"] += 1
+            self.rejected("max_num_queued_reqs")
             raise unavailable(f"the queue is full: {unfinished} of {self.max_requests} requests are unfinished")
         if self.max_tokens is not None and waiting >= self.max_tokens:
-            self.rejections["max_num_queued_tokens"] += 1
+            self.rejected("max_num_queued_tokens")
             raise unavailable(f"the queue is full: {waiting} prompt tokens wait, the limit is {self.max_tokens}")
         self._board.requests += requests
         self._board.tokens += tokens

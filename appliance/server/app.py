@@ -51,7 +51,7 @@ def _route(context: Context, endpoint: Endpoint) -> Callable[[Request], Awaitabl
         context.arriving += 1
         try:
             body = await read_json(request, context.config)
-            return await _while_connected(request, handle(context, request, body))
+            return await while_connected(request, handle(context, request, body))
         finally:
             context.arriving -= 1
 
@@ -68,7 +68,7 @@ def _route(context: Context, endpoint: Endpoint) -> Callable[[Request], Awaitabl
     return guarded
 
 
-async def _while_connected(request: Request, work: Awaitable[Response]) -> Response:
+async def while_connected(request: Request, work: Awaitable[Response]) -> Response:
     """Cancels `work` when the client leaves. A streamed response watches for that itself once it begins."""
     task = asyncio.ensure_future(work)
     watch = asyncio.ensure_future(_left(request))

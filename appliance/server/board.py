@@ -10,8 +10,8 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-ROW = 3
-"""Numbers per process: open connections, unfinished requests, prompt tokens not yet prefilled."""
+ROW = 4
+"""Numbers per process: open connections, unfinished requests, prompt tokens not yet prefilled, requests held."""
 WIDTH = 8
 """Bytes of a number."""
 NOT_ACCEPTING = 2**31 - 1
@@ -48,7 +48,7 @@ class Board:
     def of(cls, memory: memoryview, own: int) -> "Board":
         """The row may hold what a process left that died in this place: it starts anew."""
         board = cls(memory.cast("q"), own)
-        board.connections, board.requests, board.tokens = NOT_ACCEPTING, 0, 0
+        board.connections, board.requests, board.tokens, board.held = NOT_ACCEPTING, 0, 0, 0
         return board
 
     @property
@@ -80,12 +80,24 @@ class Board:
         self.numbers[self.own * ROW + 2] = value
 
     @property
+    def held(self) -> int:
+        return self.numbers[self.own * ROW + 3]
+
+    @held.setter
+    def held(self, value: int) -> None:
+        self.numbers[self.own * ROW + 3] = value
+
+    @property
     def all_requests(self) -> int:
         return sum(self.numbers[1::ROW])
 
     @property
     def all_tokens(self) -> int:
         return sum(self.numbers[2::ROW])
+
+    @property
+    def all_held(self) -> int:
+        return sum(self.numbers[3::ROW])
 
     @property
     def fewest_connections(self) -> int:

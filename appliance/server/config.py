@@ -57,4 +57,6 @@ class ServerConfig:
     revision: int = 1
     generation: int = 1
     backend: Literal["native", "vllm"] = "native"
+    adapters: dict[str, str] = field(default_factory=dict)
+    """LoRA adapters served beside the model: folder by name."""
     reload: ReloadFacts = field(default_factory=ReloadFacts)

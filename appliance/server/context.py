@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from appliance.engine.protocol import Request
 from appliance.engine.tokenizer import Tokenizer
+from appliance.server.adapters import Adapters
 from appliance.server.admission import Admission
 from appliance.server.config import ServerConfig
 from appliance.server.errors import ApiError, unavailable
@@ -42,6 +43,7 @@ class Context:
     """Request fields already logged as unknown."""
 
     def __post_init__(self) -> None:
+        self.adapters = Adapters(self.config.adapters)
         self._road = Road(self.engines, self.shared, self.config.served_names[0])
 
     @property
@@ -63,11 +65,16 @@ class Context:
         """
         return Generation(self._road, self.admission, self.generations, requests)
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the model, then of its adapters."""
+        return (*self.config.served_names, *self.config.adapters)
+
     def served_name(self, model: str | None) -> str:
         """The name the answer carries; raises ApiError 404 for a model that is not served."""
         if model is None:
             return self.config.served_names[0]
-        if model in self.config.served_names:
+        if model in self.names:
             return model
-        offered = ", ".join(self.config.served_names)
+        offered = ", ".join(self.names)
         raise ApiError(404, f'the model "{model[:120]}" does not exist; this server has: {offered}', "model")

@@ -39,7 +39,7 @@ class Discard(msgspec.Struct, frozen=True, tag="discard", kw_only=True):
 
 
 class Hold(msgspec.Struct, frozen=True, tag="hold", kw_only=True):
-    """New work waits, at most `requests` of it per server and `seconds` each; what finds no room or no end gets 503.
+    """New work waits, at most `requests` of it (all servers together) and `seconds` each; the rest gets 503.
 
     Told again while it holds: other numbers for what comes from now on. /ready and /health keep saying yes meanwhile,
     /ready until the first request can have waited too long.

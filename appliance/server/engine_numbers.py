@@ -7,8 +7,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Histo
 from prometheus_client.registry import Collector
 
 from appliance.engine.protocol import STEP_TOKEN_BOUNDS, Ready, Stats
-from appliance.server.admission import Admission
-from appliance.server.gate import Gate
+from appliance.server.board import Board
 from appliance.server.metrics import LABELS
 from appliance.server.pool import Engines, Replica
 from appliance.server.shared import Shared
@@ -52,12 +51,11 @@ COUNTERS: dict[str, tuple[str, Callable[[Stats | None], float]]] = {
 class EngineNumbers(Collector):
     """Of those that serve now and speak our protocol."""
 
-    def __init__(self, shared: Shared, model: Callable[[], str]) -> None:
+    def __init__(self, shared: Shared) -> None:
         self._shared = shared
-        self._model = model
 
     def collect(self) -> Iterable[Metric]:
-        engines, model = self._shared.engines, self._model()
+        engines, model = self._shared.engines, self._shared.model
         if engines is None:
             return
         for name, (text, read) in GAUGES.items():
@@ -108,23 +106,15 @@ def _cache(labels: tuple[str, str], ready: Ready) -> Metric:
 
 
 class QueueNumbers(Collector):
-    """Of all server processes together, but what waits at the gate and was refused: that is this process's."""
+    """Of all server processes together."""
 
-    def __init__(self, admission: Admission, gate: Gate, model: Callable[[], str]) -> None:
-        self._admission = admission
-        self._gate = gate
-        self._model = model
+    def __init__(self, board: Board) -> None:
+        self._board = board
 
     def collect(self) -> Iterable[Metric]:
         for name, text, value in (
-            ("requests", "Unfinished requests, of limits.queue.requests.", self._admission.all_requests),
-            ("tokens", "Prompt tokens not yet prefilled, of limits.queue.tokens.", self._admission.all_tokens),
-            ("held", "Requests that wait for an engine that is being replaced.", self._gate.waiting),
+            ("requests", "Unfinished requests, of limits.queue.requests.", self._board.all_requests),
+            ("tokens", "Prompt tokens not yet prefilled, of limits.queue.tokens.", self._board.all_tokens),
+            ("held", "Requests that wait for an engine that is being replaced.", self._board.all_held),
         ):
             yield GaugeMetricFamily(f"appliance_queue_{name}", text, value=value)
-        rejections = CounterMetricFamily(
-            "vllm:admission_rejections", "Requests refused by a queue limit.", labels=["model_name", "reason"]
-        )
-        for reason, count in self._admission.rejections.items():
-            rejections.add_metric([self._model(), reason], count)
-        yield rejections

@@ -9,6 +9,7 @@ from starlette.requests import ClientDisconnect
 from starlette.types import Message, Receive
 
 from appliance.server.admission import Admission
+from appliance.server.board import Board
 from appliance.server.errors import ApiError, unavailable
 
 KEPT_BYTES = 1 << 20
@@ -17,10 +18,10 @@ MOST_RETRY_SECONDS = 30
 
 
 class Gate:
-    """`waiting` counts those that are held now."""
+    """Its bound is that of all server processes together, as those of the queue are."""
 
-    def __init__(self, admission: Admission) -> None:
-        self.waiting = 0
+    def __init__(self, board: Board, admission: Admission) -> None:
+        self._board = board
         self._admission = admission
         self._open = asyncio.Event()
         self._open.set()
@@ -28,6 +29,10 @@ class Gate:
         self._seconds = 0.0
         self._since = 0.0
         self._refusal: ApiError | None = None
+
+    @property
+    def waiting(self) -> int:
+        return self._board.all_held
 
     @property
     def closed(self) -> bool:
@@ -60,12 +65,10 @@ class Gate:
         Raises ApiError 503 without room, after the deadline or in a shutdown, ClientDisconnect when the client leaves.
         """
         # of a held request no more is known than that it is one
-        if (
-            self.waiting >= self._requests
-            or self.waiting + self._admission.all_requests >= self._admission.max_requests
-        ):
-            raise unavailable(f"the engine is being replaced and {self.waiting} requests wait for it", self._retry())
-        self.waiting += 1
+        waiting = self.waiting
+        if waiting >= min(self._requests, self._admission.max_requests - self._admission.all_requests):
+            raise unavailable(f"the engine is being replaced and {waiting} requests wait for it", self._retry())
+        self._board.held += 1
         messages: list[Message] = []
         watch = asyncio.ensure_future(_collect(receive, messages))
         opened = asyncio.ensure_future(self._open.wait())
@@ -82,7 +85,7 @@ class Gate:
             late = "the engine was being replaced for longer than a request waits"
             raise unavailable(late, self._retry()) from None
         finally:
-            self.waiting -= 1
+            self._board.held -= 1
             opened.cancel()
             watch.cancel()
             await asyncio.gather(opened, watch, return_exceptions=True)

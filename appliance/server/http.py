@@ -1,6 +1,7 @@
 """uvicorn's HTTP parser with a limit on what a client may send before its headers end."""
 
 from asyncio import TimerHandle, Transport
+from collections.abc import Callable
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
@@ -23,14 +24,18 @@ class LimitedHttp(HttpToolsProtocol):
     _in_headers = True
     _refused = False
     _deadline: TimerHandle | None = None
+    count: Callable[[int], None] = staticmethod(lambda change: None)
+    """Told +1 and -1 as the connection begins and ends."""
 
     def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        self.count(1)
         self._wait_for_headers()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._headers_are_there()
         super().connection_lost(exc)
+        self.count(-1)
 
     def data_received(self, data: bytes) -> None:
         if self._refused:

@@ -108,6 +108,7 @@ def make_job(
                     cache_salt=fields.cache_salt,
                     priority=fields.priority or 0,
                     arrival=now,
+                    adapter=context.adapters.of(fields.model),
                 )
             )
             include_stop = fields.include_stop_str_in_output or False

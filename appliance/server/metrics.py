@@ -147,6 +147,12 @@ class Metrics:
         self._ends = Counter(
             "vllm:request_success", "Finished requests by reason.", (*LABELS, "finished_reason"), registry=counting
         )
+        self.rejections = Counter(
+            "vllm:admission_rejections",
+            "Requests refused by a queue limit.",
+            ("model_name", "reason"),
+            registry=counting,
+        )
         self._histograms = [
             Histogram(f"vllm:{name}", text, LABELS, registry=counting, buckets=buckets)
             for name, (text, buckets) in HISTOGRAMS.items()

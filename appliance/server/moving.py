@@ -45,7 +45,8 @@ class Road:
 
         Raises EngineDied, ApiError 503 once it was cut.
         """
-        same = [r for r in self._known() if r is not left and _fingerprint(r) == fingerprint]
+        known = [r for r in self._known() if r is not left and r.takes(request)]
+        same = [r for r in known if _fingerprint(r) == fingerprint]
         if same:
             return min(same, key=lambda replica: replica.load(self.pool.servers))
         return await self._current(request, cut)

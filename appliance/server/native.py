@@ -13,6 +13,7 @@ from appliance.engine.tokenizer import TokenizerError, load
 from appliance.server import auth, proofs
 from appliance.server.admission import Admission
 from appliance.server.app import build_routes, offered
+from appliance.server.board import Board
 from appliance.server.config import ServerConfig
 from appliance.server.context import Context
 from appliance.server.guard import guarded
@@ -29,7 +30,9 @@ PROOF_REQUESTS = 1024
 class NativeState:
     """Made by `build`."""
 
-    def __init__(self, context: Context, digests: tuple[bytes, ...], tokenizer_files: str) -> None:
+    def __init__(
+        self, context: Context, digests: tuple[bytes, ...], tokenizer_files: str, before: State | None
+    ) -> None:
         self.config = context.config
         self.tokenizer_files = tokenizer_files
         self.context = context
@@ -39,6 +42,8 @@ class NativeState:
         self._keys = auth.KeyGuard(digests, self.open_paths)
         self.app = guarded(build_routes(context), context.config, self._keys)
         self._watches = Watches()
+        self._successor = before if isinstance(before, NativeState) else None
+        """Who serves in its stead: for a candidate the state before, for one that has served the next."""
 
     def is_work(self, scope: Scope) -> bool:
         return scope["method"] == "POST" and scope["path"] in self._work
@@ -51,6 +56,7 @@ class NativeState:
         try:
             async with asyncio.timeout(seconds):
                 proof = await self._engines_up()
+                await self.context.adapters.bring(self.context.engines.replicas)
                 if probe:
                     await self._probe(proof, seconds, stage)
                 return proof
@@ -89,6 +95,7 @@ class NativeState:
             raise StateError(self.context.readiness.reason)
 
     def begin(self, before: State | None) -> None:
+        self._successor = None
         shared, context = self.context.shared, self.context
         shared.engines = context.engines
         shared.admission.max_requests = self.config.queue_requests
@@ -98,15 +105,22 @@ class NativeState:
             shared.metrics.numbers(self.config.served_names[0], context.engines.label(replica))
         if isinstance(before, NativeState):
             context.readiness.take_over(before.context.readiness)
-            before.retreat()
+            before.retreat(self)
         self._watches.start(context.pulse.watch, partial(context.readiness.watch, context))
 
-    def retreat(self) -> None:
+    def retreat(self, successor: "NativeState") -> None:
         """Another state is current: whether these engines live is no longer this server's readiness."""
+        self._successor = successor
         self._watches.cancel()
 
     async def close(self) -> None:
         await self._watches.stop()
+        serving = self._successor
+        while serving is not None and serving._successor is not None:
+            serving = serving._successor
+        if serving is not None:
+            shared = [one for one in self.context.engines.replicas if one in serving.context.engines.replicas]
+            await self.context.adapters.leave(shared, serving.context.adapters)
         self.context.engines.release()
 
     def left_on(self, addresses: frozenset[str]) -> int:
@@ -135,9 +149,9 @@ async def build(config: ServerConfig, shared: Shared, before: State | None) -> N
         raise StateError(str(error)) from error
     engines = await engines_at(shared.pool, config.engine_addresses)
     try:
-        own = Admission(PROOF_REQUESTS, None)
+        own = Admission(PROOF_REQUESTS, None, Board.alone())
         context = Context(config, shared, engines, tokenizer, own, Pulse(engines, shared.gate), Readiness())
-        return await asyncio.to_thread(NativeState, context, digests, files)
+        return await asyncio.to_thread(NativeState, context, digests, files, before)
     except BaseException:
         engines.release()
         raise

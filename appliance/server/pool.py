@@ -37,6 +37,11 @@ class Replica:
     def open(self) -> bool:
         return self.retired is None and self.client.ready is not None
 
+    def takes(self, request: Request) -> bool:
+        """Whether the adapter it asks for is there."""
+        ready = self.client.ready
+        return request.adapter is None or (ready is not None and request.adapter in ready.adapters)
+
     def load(self, servers: int) -> float:
         """In requests: what the engine said, or what we know better; `servers` processes send to it."""
         own = len(self.unfinished) + self.tokens / TOKENS_PER_REQUEST
@@ -127,16 +132,16 @@ class Engines:
         """The least loaded, or one nearly so that has computed this prefix. Raises EngineDied."""
         if self.pinned is not None:
             return self.pinned
-        candidates = self.open
+        candidates = [replica for replica in self.open if replica.takes(request)]
         if not candidates:
-            raise EngineDied(self.reason)
+            raise EngineDied(self.reason or "the adapter is not loaded")
         if len(candidates) == 1:
             return candidates[0]
         self._turn += 1
         turn = self._turn % len(candidates)
-        loads = {replica: replica.load(self.pool.servers) for replica in (*candidates[turn:], *candidates[:turn])}
+        loads = {replica: replica.load(self.pool.servers) for replica in candidates[turn:] + candidates[:turn]}
         best = min(loads, key=loads.__getitem__)
-        key = hash((request.cache_salt, *request.prompt[:PREFIX_TOKENS]))
+        key = hash((request.adapter, request.cache_salt, *request.prompt[:PREFIX_TOKENS]))
         known = next((replica for replica in candidates if replica.address == self._seen.get(key)), None)
         if known is not None and len(request.prompt) >= PREFIX_TOKENS and loads[known] <= loads[best] + AFFINITY:
             best = known

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from tenacity import AsyncRetrying, retry_if_result, wait_exponential
 
 from appliance.server.errors import ApiError
+from appliance.server.states import StateError
 
 if TYPE_CHECKING:
     from appliance.server.context import Context
@@ -91,6 +92,8 @@ class Readiness:
         if len(context.engines.replicas) > 1:
             detail += f"; {len(boots)} of {len(context.engines.replicas)} replicas"
         checks = {"engine": Check(True, detail)}
+        if context.config.adapters:
+            checks["adapters"] = await _adapters(context)
         for endpoint in ENDPOINTS:
             if endpoint.required(context.config):
                 check = await _check(context, endpoint)
@@ -99,6 +102,15 @@ class Readiness:
         self.checks = checks
         if self.ready:
             self._probed = boots
+
+
+async def _adapters(context: "Context") -> Check:
+    """Engines that came up without them get them here."""
+    try:
+        await context.adapters.bring(context.engines.open)
+    except StateError as error:
+        return Check(False, str(error))
+    return Check(True, f"{', '.join(context.config.adapters)} loaded")
 
 
 async def _check(context: "Context", endpoint: "Endpoint") -> Check | None:

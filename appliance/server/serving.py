@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 
 import uvicorn
 
+from appliance.server.accepting import Acceptor
 from appliance.server.errors import unavailable
 from appliance.server.front import Front
 from appliance.server.http import LimitedHttp
@@ -40,10 +41,26 @@ class DrainingServer(uvicorn.Server):
         self._shared = succession.shared
         self._accepting = accepting
         self._drain: asyncio.Task[None] | None = None
+        self._acceptors: list[Acceptor] = []
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
+        assert sockets is not None
+        if self._shared.board.servers == 1:
+            await super().startup(sockets)
+        else:
+            await super().startup([])
+            self._acceptors = [Acceptor(listener, self._shared.board, self._protocol) for listener in sockets]
+            for acceptor in self._acceptors:
+                acceptor.start()
         self._accepting()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        for acceptor in self._acceptors:
+            await acceptor.stop()
+        await super().shutdown(sockets)
+
+    def _protocol(self) -> LimitedHttp:
+        return LimitedHttp(config=self.config, server_state=self.server_state, app_state=self.lifespan.state)
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:

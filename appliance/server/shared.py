@@ -18,6 +18,8 @@ class Shared:
     admission: Admission
     gate: Gate
     metrics: Metrics
+    model: str = ""
+    """The served name that numbers of the whole server carry."""
     draining: bool = False
     """SIGTERM came: what is new is refused."""
     active: int = 0
@@ -32,5 +34,8 @@ class Shared:
 
 def make_shared(config: ServerConfig, board: Board, metrics_folder: str | None) -> Shared:
     admission = Admission(config.queue_requests, config.queue_tokens, board)
-    gate = Gate(admission)
-    return Shared(board, Pool(board.servers), admission, gate, Metrics(metrics_folder))
+    shared = Shared(
+        board, Pool(board.servers), admission, Gate(board, admission), Metrics(metrics_folder), config.served_names[0]
+    )
+    admission.rejected = lambda reason: shared.metrics.rejections.labels(shared.model, reason).inc()
+    return shared

@@ -5,7 +5,6 @@ import logging
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 
 from appliance.engine import logs
 from appliance.server.config import ServerConfig
@@ -30,9 +29,7 @@ class Succession:
         self._answering: dict[State, int] = {}
         """HTTP requests by state; a state stands here from its switch to its last request."""
         self._closing: set[asyncio.Task[None]] = set()
-        model = partial(_model, self)
-        queue = QueueNumbers(shared.admission, shared.gate, model)
-        shared.metrics.add((EngineNumbers(shared, model), queue, self.profile))
+        shared.metrics.add((EngineNumbers(shared), QueueNumbers(shared.board), self.profile))
 
     @property
     def states(self) -> tuple[State, ...]:
@@ -121,6 +118,7 @@ class Succession:
     def _enter(self, state: State, before: State | None) -> None:
         logs.configure(state.config.log_level, state.config.log_format)
         self.current = state
+        self.shared.model = state.config.served_names[0]
         self._answering[state] = 0
         state.begin(before)
         self.profile.switched(state.config)
@@ -137,7 +135,3 @@ class Succession:
         task = asyncio.create_task(state.close())
         self._closing.add(task)
         task.add_done_callback(self._closing.discard)
-
-
-def _model(succession: Succession) -> str:
-    return succession.current.config.served_names[0]

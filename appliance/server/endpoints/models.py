@@ -1,4 +1,4 @@
-"""GET /v1/models: one card per served name."""
+"""GET /v1/models: one card per name of the model and per adapter."""
 
 from typing import Any
 
@@ -15,11 +15,11 @@ def card(context: Context, name: str) -> dict[str, Any]:
         "object": "model",
         "created": context.created,
         "owned_by": "appliance",
-        "root": context.config.served_names[0],
-        "parent": None,
+        "root": name if name in context.config.adapters else context.config.served_names[0],
+        "parent": context.config.served_names[0] if name in context.config.adapters else None,
         "max_model_len": context.config.max_context,
     }
 
 
 async def handle(context: Context, request: Request, body: dict[str, Any]) -> Response:
-    return json_response({"object": "list", "data": [card(context, name) for name in context.config.served_names]})
+    return json_response({"object": "list", "data": [card(context, name) for name in context.names]})

@@ -121,6 +121,7 @@ async def _run(
             cache_salt=fields.cache_salt,
             priority=fields.priority,
             arrival=now,
+            adapter=context.adapters.of(fields.model),
         )
         for number, read in enumerate(reads)
     ]

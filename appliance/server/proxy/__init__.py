@@ -1,1 +1,20 @@
-"""Requests go on to vLLM processes, streaming, with the same door in front as the native engine has."""
+"""A state on vLLM processes: requests go on to them, streaming, behind the same door as before our own engine."""
+
+import asyncio
+
+from appliance.server import auth
+from appliance.server.config import ServerConfig
+from appliance.server.proxy.state import ProxyState
+from appliance.server.proxy.upstream import Upstreams
+from appliance.server.shared import Shared
+from appliance.server.states import State, StateError
+
+
+async def build(config: ServerConfig, shared: Shared, before: State | None) -> ProxyState:
+    """Raises StateError."""
+    try:
+        digests = await asyncio.to_thread(auth.read_keys, config.api_keys)
+    except (auth.KeyMissingError, OSError) as error:
+        raise StateError(str(error)) from error
+    known = before.upstreams if isinstance(before, ProxyState) else None
+    return ProxyState(config, shared, digests, Upstreams.at(config.engine_addresses, known))

@@ -1,5 +1,6 @@
 """A real server process before a fake engine process, and a byte-level tokenizer small enough to reason about."""
 
+import contextlib
 import json
 import os
 import signal
@@ -7,12 +8,13 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import httpx
 import openai
@@ -66,9 +68,10 @@ def until(fact: Callable[[], Any], what: str, seconds: float = 20) -> Any:
 
 
 class Engine:
-    def __init__(self, folder: Path, address: str, options: dict[str, Any]) -> None:
-        self._journal = folder / "journal"
-        self._command = [sys.executable, str(FAKE_ENGINE), "--address", address, "--journal", str(self._journal)]
+    def __init__(self, folder: Path, name: str, options: dict[str, Any]) -> None:
+        self.address = f"ipc://{folder / name}"
+        self._journal = folder / f"{name}.journal"
+        self._command = [sys.executable, str(FAKE_ENGINE), "--address", self.address, "--journal", str(self._journal)]
         tokens = {"eos": EOS, "kill_token": KILL, "fail_token": FAIL, "drain_token": DRAIN}
         options = {"vocab": 260, "context": CONTEXT, **tokens, **options}
         for name, value in options.items():
@@ -96,6 +99,10 @@ class Server:
     engine: Engine
     http: httpx.Client
     log: Path
+    folder: Path
+    settings: dict[str, Any]
+    stack: ExitStack
+    answers: "Answers"
     until = staticmethod(until)
 
     @property
@@ -108,6 +115,33 @@ class Server:
     def chat(self, content: Any, **more: Any) -> httpx.Response:
         return self.http.post("/v1/chat/completions", json={"messages": [{"role": "user", "content": content}], **more})
 
+    def another_engine(self, name: str, **options: Any) -> Engine:
+        """Started."""
+        engine = Engine(self.folder, name, options)
+        self.stack.callback(engine.stop)
+        engine.start()
+        return engine
+
+    def send(self, command: str, **fields: Any) -> int:
+        """A command as the supervisor sends it; its reference."""
+        return self.answers.send(command, **fields)
+
+    def tell(self, command: str, **fields: Any) -> dict[str, Any]:
+        """The answer, without what says nothing."""
+        return self.answers.of(self.send(command, **fields))
+
+    def prepare(self, **changes: Any) -> dict[str, Any]:
+        """A state that differs from the first one by that."""
+        limits = {name: changes.pop(name) for name in ("seconds", "probe") if name in changes}
+        return self.tell("prepare", config={**self.settings, **changes}, **limits)
+
+    def switch(self, **changes: Any) -> dict[str, Any]:
+        """Prepared and switched to; the proof."""
+        prepared = self.prepare(**changes)
+        assert "error" not in prepared, prepared
+        assert self.tell("switch") == {}
+        return prepared["proof"]
+
     def wait_ready(self) -> None:
         until(lambda: self.http.get("/ready").status_code == 200, "ready")
 
@@ -119,6 +153,42 @@ class Server:
         return self.process.wait(20)
 
 
+class Answers:
+    """Reads what the process says, so that answers can be awaited in any order."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self._process = process
+        self._sent = 0
+        self._got: dict[int, dict[str, Any]] = {}
+        self.others: list[Any] = []
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def send(self, command: str, **fields: Any) -> int:
+        assert self._process.stdin
+        self._sent += 1
+        self._process.stdin.write(json.dumps({"type": command, "reference": self._sent, **fields}) + "\n")
+        self._process.stdin.flush()
+        return self._sent
+
+    def here(self, reference: int) -> bool:
+        return reference in self._got
+
+    def of(self, reference: int) -> dict[str, Any]:
+        until(lambda: self.here(reference), f"the answer to command {reference}", 60)
+        answer = self._got.pop(reference)
+        return {name: value for name, value in answer.items() if value and name != "reference"}
+
+    def _read(self) -> None:
+        assert self._process.stdout
+        for line in self._process.stdout:
+            message = json.loads(line)
+            if "reference" in message:
+                self._got[message["reference"]] = message
+            else:
+                self.others.append(message)
+
+
 @contextmanager
 def launch(
     model: Path,
@@ -126,18 +196,18 @@ def launch(
     engine: dict[str, Any] | None = None,
     boot_engine: bool = True,
     environment: Any = None,
+    greeting: tuple[Any, ...] = (),
     **config: Any,
 ) -> Iterator[Server]:
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        address = f"ipc://{folder}/engine"
-        double = Engine(folder, address, engine or {})
+        double = Engine(folder, "engine", engine or {})
         stack.callback(double.stop)
         if boot_engine:
             double.start()
         listener = stack.enter_context(socket.create_server(("127.0.0.1", 0), backlog=256))
         settings = {
-            "engine_addresses": [address],
+            "engine_addresses": [double.address],
             "model_path": str(model),
             "served_names": ["bytes", "alias"],
             "max_context": CONTEXT,
@@ -156,21 +226,30 @@ def launch(
             pass_fds=[listener.fileno()],
             env={**os.environ, "PYTHONPATH": str(ROOT), **(environment or {})},
         )
+        assert process.stdin and process.stdout
+        # killed before its pipes are closed: a thread reads from one of them
+        stack.enter_context(process.stdout)
+        stack.callback(_close, process.stdin)
         stack.callback(process.wait)
         stack.callback(process.kill)
-        assert process.stdin and process.stdout
-        stack.enter_context(process.stdout)
-        with process.stdin:
-            process.stdin.write(json.dumps(settings) + "\n")
+        # what follows may arrive with the configuration in one piece
+        process.stdin.write(json.dumps(settings) + "\n" + "".join(json.dumps(line) + "\n" for line in greeting))
+        process.stdin.flush()
         said = process.stdout.readline()
         assert json.loads(said or "{}") == {"ready": True}, said + log.read_text()
         port = listener.getsockname()[1]
         url = f"http://127.0.0.1:{port}"
         http = stack.enter_context(httpx.Client(base_url=url, timeout=20))
-        server = Server(url, port, process, double, http, log)
+        answers = Answers(process)
+        server = Server(url, port, process, double, http, log, folder, settings, stack, answers)
         if boot_engine:
             server.wait_ready()
         yield server
+
+
+def _close(pipe: IO[str]) -> None:
+    with contextlib.suppress(BrokenPipeError):
+        pipe.close()
 
 
 @pytest.fixture(scope="session")

@@ -1,5 +1,7 @@
 """A process that speaks the engine's protocol and repeats each prompt, token by token. No model, no torch.
 
+A request that comes with what another engine generated goes on behind that.
+
 `--journal FILE` is rewritten after each change with what arrived: submitted, aborted, running, the last sampling.
 A prompt that contains the token id `--kill-token` ends the process as SIGKILL would; `--fail-token` fails the request,
 `--drain-token` refuses it as an engine does that is about to end.
@@ -67,7 +69,7 @@ class FakeEngine:
                 self.send(peer, self.stats())
             case Submit(requests):
                 for request in requests:
-                    self.running[request.request_id] = (peer, request, 0)
+                    self.running[request.request_id] = (peer, request, len(request.generated))
                 self.journal["submitted"] += len(requests)
                 self.journal["sampling"] = msgspec.to_builtins(requests[0].sampling)
                 self.journal["request"] = {**msgspec.to_builtins(requests[0]), "sampling": None}
@@ -114,7 +116,8 @@ class FakeEngine:
                 reason = "length"
         logprobs = None if sampling.logprobs is None else [describe(t, request, sampling.logprobs) for t in tokens]
         of_prompt = None
-        if sampling.prompt_logprobs is not None and done == 0:
+        first = done == len(request.generated)
+        if sampling.prompt_logprobs is not None and first:
             of_prompt = [None, *(describe(t, request, sampling.prompt_logprobs) for t in request.prompt[1:])]
         now = time.monotonic()
         return Update(
@@ -124,9 +127,9 @@ class FakeEngine:
             prompt_logprobs=of_prompt,
             finish_reason=reason,
             stop_token_id=stop,
-            cached_tokens=min(16, len(request.prompt) - 1) if done == 0 else 0,
-            scheduled_at=now if done == 0 else 0.0,
-            first_token_at=now if done == 0 else 0.0,
+            cached_tokens=min(16, len(request.prompt) + done - 1) if first else 0,
+            scheduled_at=now if first else 0.0,
+            first_token_at=now if first else 0.0,
         )
 
     def send(self, peer: bytes, message: Outputs | Ready | Stats) -> None:
@@ -144,7 +147,7 @@ class FakeEngine:
             block_tokens=16,
             num_blocks=256,
             kv_dtype="bfloat16",
-            weights_fingerprint="0123456789abcdef",
+            weights_fingerprint=self.options.fingerprint,
             boot_stages=[("load", 0.1)],
         )
 
@@ -184,6 +187,7 @@ def main() -> None:
     parser.add_argument("--burst", type=int, default=1)
     parser.add_argument("--step", type=float, default=STEP_SECONDS)
     parser.add_argument("--kill-token", type=int, default=-1)
+    parser.add_argument("--fingerprint", default="0123456789abcdef")
     parser.add_argument("--fail-token", type=int, default=-1)
     parser.add_argument("--drain-token", type=int, default=-1)
     FakeEngine(parser.parse_args()).run()

@@ -10,6 +10,7 @@ import pytest
 from appliance.engine.protocol import Stats
 from appliance.server import pulse
 from appliance.server.admission import Admission
+from appliance.server.board import Board
 from appliance.server.gate import Gate
 
 STATS = Stats(
@@ -43,7 +44,8 @@ def watched(monkeypatch: pytest.MonkeyPatch) -> tuple[pulse.Pulse, list[ReplicaD
     monkeypatch.setattr(pulse.time, "monotonic", lambda: clock[0])
     replicas = [ReplicaDouble(SimpleNamespace(stats=STATS)) for _ in range(2)]
     engines: Any = SimpleNamespace(ready=object(), reason="gone", replicas=replicas, open=replicas)
-    gate = Gate(Admission(10, None))
+    board = Board.alone()
+    gate = Gate(board, Admission(10, None, board))
     heart = pulse.Pulse(engines, gate)
     heart.engines = engines  # type: ignore[attr-defined]
     return heart, replicas, clock, gate

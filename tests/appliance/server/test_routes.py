@@ -9,9 +9,9 @@ from fastapi import FastAPI
 from fastapi.routing import APIRoute
 
 from appliance.server.app import build_routes
+from appliance.server.board import Board
 from appliance.server.config import ServerConfig
 from appliance.server.endpoints import ENDPOINTS, Endpoint
-from appliance.server.board import Board
 from appliance.server.native import build
 from appliance.server.shared import make_shared
 

@@ -1,0 +1,149 @@
+"""A state whose engines are vLLM processes. Made by `build`."""
+
+import asyncio
+from functools import partial
+
+from starlette.types import Scope
+
+from appliance.server import auth, proofs
+from appliance.server.admission import Admission
+from appliance.server.board import Board
+from appliance.server.config import ServerConfig
+from appliance.server.guard import guarded, inside_client
+from appliance.server.proxy.adapters import Adapters
+from appliance.server.proxy.app import build_app, open_paths
+from appliance.server.proxy.passage import Passage
+from appliance.server.proxy.readiness import Readiness
+from appliance.server.proxy.routes import ROUTES
+from appliance.server.proxy.upstream import Upstream, Upstreams
+from appliance.server.shared import Shared
+from appliance.server.states import Proof, State, StateError
+from appliance.server.watching import Watches
+
+PROOF_REQUESTS = 1024
+
+
+class ProxyState:
+    def __init__(self, config: ServerConfig, shared: Shared, digests: tuple[bytes, ...], upstreams: Upstreams) -> None:
+        self.config = config
+        self.shared = shared
+        self.upstreams = upstreams
+        self.admission = Admission(PROOF_REQUESTS, None, Board.alone())
+        self.readiness = Readiness()
+        self.adapters = Adapters(config.adapters)
+        self.passages: set[Passage] = set()
+        self.arriving = 0
+        """Requests whose body is still being read."""
+        self.unproven = True
+        self.open_paths = open_paths(config)
+        self._successor: ProxyState | None = None
+        self._began = False
+        self._work = frozenset(route.path for route in ROUTES if route.work and route.offered(config))
+        self._keys = auth.KeyGuard(digests, self.open_paths)
+        self.app = guarded(build_app(self), config, self._keys)
+        self._watches = Watches()
+
+    @property
+    def newest(self) -> "ProxyState":
+        """The state that is current now."""
+        state = self
+        while state._successor is not None:
+            state = state._successor
+        return state
+
+    def is_work(self, scope: Scope) -> bool:
+        return scope["method"] == "POST" and scope["path"] in self._work
+
+    def admits(self, scope: Scope) -> bool:
+        return self._keys.admits(scope)
+
+    async def prove(self, seconds: float, probe: bool) -> Proof:
+        stage = ["vLLM"]
+        try:
+            async with asyncio.timeout(seconds):
+                await self.upstreams.all_up()
+                await self.adapters.bring(self.upstreams.members)
+                proof: Proof = {"replicas": len(self.upstreams.members)}
+                if probe:
+                    for number, member in enumerate(self.upstreams.members):
+                        told = await self.probe(member, seconds, stage)
+                        proof |= {f"{name}[{number}]" if number else name: detail for name, detail in told.items()}
+                self.unproven = False
+                return proof
+        except TimeoutError:
+            missing = f" ({self.upstreams.reason})" if self.upstreams.reason else ""
+            raise StateError(f"no answer from {stage[0]} within {round(seconds, 1):g} s{missing}") from None
+
+    async def probe(self, member: Upstream, seconds: float, stage: list[str]) -> dict[str, str]:
+        """What one vLLM answers to a request of each kind that is served. Raises StateError."""
+        self.upstreams.pinned = member
+        try:
+            told = await proofs.run(self.app, self.config, {}, seconds, stage)
+            if self.config.endpoints.get("embeddings", "off") != "off":
+                stage[0] = "an embedding"
+                told["embedding"] = await self._embedding(seconds)
+            return told
+        finally:
+            self.upstreams.pinned = None
+
+    async def _embedding(self, seconds: float) -> str:
+        async with inside_client(self.app, seconds) as client:
+            body = {"model": self.config.served_names[0], "input": "Hi"}
+            answer = await client.post("/v1/embeddings", json=body)
+        match answer.json():
+            case {"data": [{"embedding": list(vector)}]}:
+                return f"{len(vector)} numbers"
+        said = answer.json().get("error", {}).get("message", answer.text[:200])
+        if answer.status_code == proofs.UNABLE and self.config.endpoints["embeddings"] != "required":
+            return f"not served: {said}"
+        raise StateError(f"an embedding failed: {answer.status_code}: {said}")
+
+    def begin(self, before: State | None) -> None:
+        self._began = True
+        self.shared.engines = None
+        self.shared.admission.max_requests = self.config.queue_requests
+        self.shared.admission.max_tokens = self.config.queue_tokens
+        self.admission = self.shared.admission
+        if isinstance(before, ProxyState):
+            before.retreat(self)
+            if self.unproven:
+                self.readiness.checks = dict(before.readiness.checks)
+        if not self.unproven:
+            self.readiness.proven(self)
+        self._watches.start(self.upstreams.watch, partial(self.readiness.watch, self))
+
+    def retreat(self, successor: "ProxyState") -> None:
+        self._successor = successor
+        self._watches.cancel()
+
+    async def close(self) -> None:
+        await self._watches.stop()
+        if not self._began:
+            await self.adapters.withdraw(self.upstreams.members)
+        elif self._successor is not None:
+            served = set(self.newest.upstreams.members)
+            shared = [member for member in self.upstreams.members if member in served]
+            await self.adapters.leave(shared, self.newest.config.adapters)
+        await self.upstreams.release()
+
+    def joined(self, passage: Passage) -> None:
+        self.passages.add(passage)
+
+    def left(self, passage: Passage) -> None:
+        self.passages.discard(passage)
+
+    def left_on(self, addresses: frozenset[str]) -> int:
+        running = sum(1 for passage in self.passages if _is_on(passage, addresses))
+        bound_for = {member.address for member in self.upstreams.members} <= addresses
+        return max(running, self.arriving) if bound_for else running
+
+    def carry(self, addresses: frozenset[str]) -> int:
+        return sum(passage.carry() for passage in list(self.passages) if _is_on(passage, addresses))
+
+    def cut(self, addresses: frozenset[str] | None, why: str) -> int:
+        doomed = [passage for passage in self.passages if addresses is None or _is_on(passage, addresses)]
+        return sum(passage.cut(why) for passage in doomed)
+
+
+def _is_on(passage: Passage, addresses: frozenset[str]) -> bool:
+    return passage.upstream is not None and passage.upstream.address in addresses

@@ -1,0 +1,204 @@
+"""Engines end under running requests: these finish, or go on elsewhere without a gap, or are cut with a reason."""
+
+import concurrent.futures
+import json
+import signal
+import threading
+from typing import Any
+
+import httpx
+import pytest
+
+PROMPT = "abcdefghijklm"
+TOKENS = 60
+STREAM = {
+    "prompt": PROMPT,
+    "max_tokens": TOKENS,
+    "stream": True,
+    "return_token_ids": True,
+    "stream_options": {"include_usage": True},
+}
+
+
+class Stream:
+    """One streamed answer, read by a thread of its own; `failure` is the error event that ended it."""
+
+    def __init__(self, server: Any, **more: Any) -> None:
+        self.texts: dict[int, str] = {}
+        self.ids: dict[int, list[int]] = {}
+        self.logprobs: list[float] = []
+        self.ends: dict[int, str] = {}
+        self.usage: dict[str, Any] = {}
+        self.failure: dict[str, Any] | None = None
+        self._thread = threading.Thread(target=self._read, args=(server.url, {**STREAM, **more}))
+        self._thread.start()
+
+    def _read(self, url: str, body: dict[str, Any]) -> None:
+        with httpx.stream("POST", f"{url}/v1/completions", json=body, timeout=60) as stream:
+            for line in stream.iter_lines():
+                if line and line != "data: [DONE]":
+                    self._take(json.loads(line.removeprefix("data: ")))
+
+    def _take(self, value: dict[str, Any]) -> None:
+        self.failure = value.get("error", self.failure)
+        self.usage = value.get("usage") or self.usage
+        for choice in value.get("choices", ()):
+            number = choice["index"]
+            self.texts[number] = self.texts.get(number, "") + choice["text"]
+            self.ids[number] = self.ids.get(number, []) + (choice["token_ids"] or [])
+            if choice["logprobs"]:
+                self.logprobs += choice["logprobs"]["token_logprobs"]
+            if choice["finish_reason"]:
+                self.ends[number] = choice["finish_reason"]
+
+    def began(self) -> bool:
+        return all(len(ids) >= 3 for ids in self.ids.values()) and bool(self.ids)
+
+    def end(self) -> "Stream":
+        self._thread.join(60)
+        assert not self._thread.is_alive()
+        return self
+
+
+def whole(stream: Stream, choices: int = 1) -> None:
+    """Nothing is missing, nothing is there twice."""
+    assert stream.failure is None
+    expected = (PROMPT * TOKENS)[:TOKENS]
+    assert stream.texts == dict.fromkeys(range(choices), expected)
+    assert stream.ids == dict.fromkeys(range(choices), list(expected.encode()))
+    assert stream.ends == dict.fromkeys(range(choices), "length")
+    usage = stream.usage
+    assert (usage["prompt_tokens"], usage["completion_tokens"]) == (len(PROMPT), TOKENS * choices)
+    assert usage["prompt_tokens_details"]["cached_tokens"] == len(PROMPT) - 1
+
+
+@pytest.fixture
+def two(boot: Any) -> tuple[Any, Any]:
+    server = boot(engine={"step": 0.03})
+    return server, server.another_engine("second", step=0.003)
+
+
+@pytest.mark.parametrize("n", [1, 3])
+def test_a_stream_is_carried_to_the_next_generation(two: Any, n: int) -> None:
+    server, second = two
+    stream = Stream(server, n=n, logprobs=2)
+    server.until(stream.began, "it streams")
+    server.switch(engine_addresses=[second.address], generation=2)
+    assert server.tell("retire", addresses=[server.engine.address], seconds=0, carry=True) == {"carried": n}
+    server.until(server.idle, "the old engine has nothing left")
+    server.engine.stop()
+    whole(stream.end(), n)
+    assert stream.logprobs == [-0.5] * TOKENS * n
+    assert len(second.journal["request"]["generated"]) >= 3
+    assert "Traceback" not in server.log.read_text()
+
+
+def test_while_held_a_carried_stream_waits_for_the_switch(two: Any) -> None:
+    """The order of a drain: hold, retire, the engine dies, another one boots, prepare, switch."""
+    server, second = two
+    stream = Stream(server)
+    server.until(stream.began, "it streams")
+    server.tell("hold", requests=4, seconds=30)
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        new = pool.submit(server.complete, "xy", max_tokens=2)
+        assert server.tell("retire", addresses=[server.engine.address], seconds=0.05, carry=True) == {"carried": 1}
+        server.engine.stop()
+        assert second.journal["submitted"] == 0
+        server.switch(engine_addresses=[second.address], generation=2)
+        whole(stream.end())
+        assert new.result().json()["choices"][0]["text"] == "xy"
+    assert server.http.get("/ready").status_code == 200
+
+
+def test_after_a_release_it_goes_on_with_the_old_engine_that_came_back(two: Any) -> None:
+    """The order of a drain whose new generation fails."""
+    server, _ = two
+    stream = Stream(server)
+    server.until(stream.began, "it streams")
+    server.tell("hold", requests=4, seconds=30)
+    server.tell("retire", addresses=[server.engine.address], seconds=0, carry=True)
+    server.engine.stop()
+    server.engine.start()
+    server.tell("release")
+    whole(stream.end())
+    server.wait_ready()
+
+
+def test_what_can_finish_in_time_finishes(two: Any) -> None:
+    server, second = two
+    stream = Stream(server)
+    server.until(stream.began, "it streams")
+    server.switch(engine_addresses=[second.address])
+    assert server.tell("retire", addresses=[server.engine.address], seconds=30, carry=True) == {"finished": 1}
+    whole(stream.end())
+    assert second.journal["request"] is None or second.journal["request"]["prompt"] != list(PROMPT.encode())
+
+
+def test_without_carry_it_is_cut_with_the_reason(two: Any) -> None:
+    server, second = two
+    stream = Stream(server)
+    server.until(stream.began, "it streams")
+    server.switch(engine_addresses=[second.address])
+    assert server.tell("retire", addresses=[server.engine.address], seconds=0, carry=False) == {"cut": 1}
+    failure = stream.end().failure
+    assert failure and failure["code"] == 503 and "the engine was replaced while it answered" in failure["message"]
+
+
+def test_a_drain_of_the_process_ends_a_stream_that_waits_to_be_carried_on(boot: Any) -> None:
+    server = boot(engine={"step": 0.03}, drain_seconds=0.2)
+    stream = Stream(server)
+    server.until(stream.began, "it streams")
+    server.tell("hold", requests=4, seconds=30)
+    server.tell("retire", addresses=[server.engine.address], seconds=0, carry=True)
+    assert server.end() == 0
+    assert stream.end().failure
+
+
+def test_a_client_that_leaves_a_carried_stream_frees_everything(two: Any) -> None:
+    server, second = two
+    with httpx.Client(base_url=server.url) as other, other.stream("POST", "/v1/completions", json=STREAM) as stream:
+        lines = stream.iter_lines()
+        next(lines)
+        server.switch(engine_addresses=[second.address])
+        server.tell("retire", addresses=[server.engine.address], seconds=0, carry=True)
+    server.until(lambda: server.idle() and second.journal["running"] == 0, "both engines are idle")
+    server.until(lambda: "appliance_queue_requests 0.0" in server.http.get("/metrics").text, "its place is free")
+
+
+def test_a_shorter_context_ends_it_where_that_ends(two: Any) -> None:
+    server, _ = two
+    short = server.another_engine("short", context=40, step=0.003)
+    stream = Stream(server)
+    server.until(stream.began, "it streams")
+    server.switch(engine_addresses=[short.address], max_context=40)
+    server.tell("retire", addresses=[server.engine.address], seconds=0, carry=True)
+    stream.end()
+    assert stream.failure is None
+    assert stream.texts[0] == (PROMPT * TOKENS)[: 40 - len(PROMPT)]
+    assert stream.ends == {0: "length"}
+
+
+def test_a_dead_replica_s_streams_go_on_with_its_twin(two: Any) -> None:
+    server, second = two
+    server.switch(engine_addresses=[server.engine.address, second.address])
+    streams = [Stream(server, n=2, prompt=PROMPT) for _ in range(4)]
+    server.until(lambda: all(stream.began() for stream in streams), "all stream")
+    server.until(lambda: server.engine.journal["running"], "some on the first")
+    server.engine.process.send_signal(signal.SIGKILL)
+    for stream in streams:
+        whole(stream.end(), 2)
+    assert server.http.get("/ready").status_code == 200
+    server.until(lambda: server.complete("ab").status_code == 200, "the twin serves")
+
+
+def test_other_weights_are_no_twin(boot: Any) -> None:
+    server = boot(engine={"step": 0.03})
+    other = server.another_engine("other", fingerprint="fedcba9876543210")
+    both = [server.engine.address, other.address]
+    assert "the replicas serve different weights" in server.prepare(engine_addresses=both)["error"]
+    stream = Stream(server)
+    server.until(stream.began, "it streams")
+    server.switch(engine_addresses=[other.address])
+    server.engine.process.send_signal(signal.SIGKILL)
+    failure = stream.end().failure
+    assert failure and failure["code"] == 503
