@@ -17,6 +17,7 @@ GROUPS: dict[str, str] = {
     "AP07": "server",
     "AP08": "render",
     "AP09": "history",
+    "AP10": "gitops",
     "VM01": "files",
     "VM": "options",
 }

@@ -1,11 +1,56 @@
-"""Section `gitops`: the repository the profile is followed from."""
+"""Section `gitops`: the repository the profile is followed from. Secrets are named here, never written."""
+
+from typing import Annotated
+
+from pydantic import Field, model_validator
 
 from .setting import Section, setting
-from .types import Duration
+from .types import Duration, FilePath, wants
+
+
+class GitCredentials(Section):
+    """Exactly one of env and file: an access token for https, a private key for ssh."""
+
+    env: str | None = setting(
+        None,
+        description="Environment variable that holds the access token, or the text of the SSH private key.",
+        reload="live",
+        pattern=r"^[A-Za-z_][A-Za-z0-9_]*$",
+        form="the name of an environment variable",
+    )
+    file: FilePath | None = setting(
+        None, description="File whose first line is the access token, or that is the SSH private key.", reload="live"
+    )
+    username: str = setting(
+        "git", description="User name that goes with an access token; ssh takes its own from repo.", reload="live"
+    )
+
+    @model_validator(mode="after")
+    def one_reference(self) -> "GitCredentials":
+        if (self.env is None) == (self.file is None):
+            raise wants("exactly one of env and file")
+        return self
 
 
 class GitOps(Section):
-    repo: str = setting(description="Address of the git repository.", reload="live", min_length=1)
+    repo: str = setting(
+        description="Address of the git repository: https://, ssh:// or user@host:path, file:// or an absolute path.",
+        reload="live",
+        min_length=1,
+    )
     ref: str = setting("main", description="Branch or tag that is followed.", reload="live", min_length=1)
     path: str = setting(description="The profile's path inside the repository.", reload="live", min_length=1)
     interval: Duration = setting(60.0, description="Time between two looks.", unit="seconds", reload="live")
+    credentials: Annotated[GitCredentials, Field(description="What opens the repository.")] | None = setting(
+        None,
+        description="Access token or SSH private key; null: what the repository shows to everybody, or to ssh's agent.",
+        reload="live",
+    )
+    known_hosts: FilePath | None = setting(
+        None, description="File with the host keys that ssh accepts; null: those this user knows.", reload="live"
+    )
+    signed_by: tuple[str, ...] = setting(
+        (),
+        description="SSH public keys of which one must have signed a commit before it is applied; empty: any commit.",
+        reload="live",
+    )

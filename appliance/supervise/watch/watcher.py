@@ -102,7 +102,8 @@ class Watcher:
                 )
         while not self._renew.is_set():
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._renew.wait(), self._tick)
+                async with asyncio.timeout(self._tick):
+                    await self._renew.wait()
             yield False
 
 

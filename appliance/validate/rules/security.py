@@ -56,13 +56,6 @@ def media_hosts(facts: Facts) -> Iterator[Diagnostic]:
             yield facts.error("AP0245", path, f"{short(domain)} is not a host name", "write cdn.example.org")
 
 
-def key_in_repository(facts: Facts) -> Iterator[Diagnostic]:
-    gitops = facts.profile.gitops
-    if gitops and re.match(r"[a-z+]+://[^/@]*:[^/@]+@", gitops.repo):
-        fact = "the address holds a password (not shown)"
-        yield facts.error("AP0246", "gitops.repo", fact, "use an SSH key or a credential helper")
-
-
 def _is_local(host: str) -> bool:
     if host == "localhost":
         return True

@@ -1,0 +1,282 @@
+"""An agent that follows real repositories in folders: what is proposed, and what status says."""
+
+import asyncio
+import shutil
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from git_remote import LINK, PROFILE, SUBMODULE, Following, Remote, following, settings
+
+from appliance.supervise.gitops.clone import DEPTH
+from appliance.supervise.proposal import Outcome, Proposal
+
+
+@pytest.fixture
+def remote(tmp_path: Path) -> Remote:
+    return Remote(tmp_path / "remote")
+
+
+def run(
+    remote: Remote,
+    then: Callable[[Following], Awaitable[None]],
+    answer: Callable[[Proposal], Outcome] = lambda proposal: Outcome("applied", 1, 1),
+    **more: object,
+) -> Following:
+    async def main() -> Following:
+        async with following(remote.path.parent / "state", settings(remote, **more), answer) as told:
+            await then(told)
+            return told
+
+    return asyncio.run(main())
+
+
+def test_follows_commits_and_leaves_the_remote_alone(remote: Remote) -> None:
+    async def then(told: Following) -> None:
+        status = await told.settled(first)
+        assert (status.state, status.running, status.error) == ("Synced", first, "")
+        assert (status.author, status.subject) == ("Ada Example <ada@example.org>", "the beginning")
+        assert status.checked is not None
+        second = remote.commit({PROFILE: "two", "README": "more"}, "the second")
+        assert (await told.settled(second)).state == "Synced"
+        third = remote.commit({PROFILE: "two", "README": "again more"}, "another file")
+        assert (await told.settled(third)).running == third
+
+    first = remote.commit({PROFILE: "one", "README": "read me"}, "the beginning")
+    before = {path: path.stat().st_mtime_ns for path in remote.path.rglob("*")}
+    told = run(remote, then)
+    assert told.texts == ["one", "two"], "a commit that leaves the profile alone is no proposal"
+    proposal = told.proposals[0]
+    assert (proposal.source, proposal.actor, proposal.note) == ("git", "Ada Example <ada@example.org>", "the beginning")
+    assert proposal.commit and proposal.commit.id == first
+    assert proposal.name == f"{PROFILE} at {first[:7]}"
+    same = {path for path, at in before.items() if path.is_file() and path.stat().st_mtime_ns != at}
+    assert {path.name for path in same} <= {"main"}, "only the test itself moved the branch"
+
+
+def test_folder_name_with_blanks_as_url(tmp_path: Path) -> None:
+    remote = Remote(tmp_path / "of two words" / "remote")
+    first = remote.commit({"deep/er/p.yaml": "one"})
+
+    async def main() -> None:
+        where = settings(f"file://{quote(str(remote.path))}", path="deep/er/p.yaml")
+        async with following(tmp_path / "state", where) as told:
+            assert (await told.settled(first)).state == "Synced"
+            assert told.texts == ["one"]
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize(
+    ("result", "state"), [("invalid", "Invalid"), ("rejected", "Degraded"), ("failed", "Degraded")]
+)
+def test_a_bad_commit_is_tried_once_and_the_next_one_again(remote: Remote, result: str, state: str) -> None:
+    def answer(proposal: Proposal) -> Outcome:
+        return Outcome(result if proposal.text == "bad" else "applied", 1, 1)  # type: ignore[arg-type]
+
+    async def then(told: Following) -> None:
+        await told.settled(first)
+        bad = remote.commit({PROFILE: "bad"})
+        status = await told.settled(bad)
+        assert (status.state, status.running) == (state, first)
+        assert status.error
+        await asyncio.sleep(1.0)
+        assert told.texts == ["one", "bad"]
+        told.agent.look_now()
+        await told.until(lambda now: len(told.proposals) == 3 and "being tried" not in now.error)
+        better = remote.commit({PROFILE: "better"})
+        assert (await told.settled(better)).state == "Synced"
+        assert told.texts == ["one", "bad", "bad", "better"]
+
+    first = remote.commit({PROFILE: "one"})
+    run(remote, then, answer)
+
+
+def test_a_failed_commit_is_not_tried_again_after_a_restart(remote: Remote) -> None:
+    def fail(proposal: Proposal) -> Outcome:
+        return Outcome("failed", 1, 1)
+
+    async def once(told: Following) -> None:
+        assert (await told.settled(first)).state == "Degraded"
+
+    async def again(told: Following) -> None:
+        assert (await told.until(lambda now: now.checked is not None)).state == "Degraded"
+        await asyncio.sleep(0.5)
+        assert told.status.commit == first and not told.proposals
+        second = remote.commit({PROFILE: "two"})
+        assert (await told.settled(second)).state == "Synced"
+
+    first = remote.commit({PROFILE: "one"})
+    run(remote, once, fail)
+    run(remote, again)
+
+
+REFUSED = {
+    "moved": ({"elsewhere.yaml": "one"}, "AP1003", "no file p.yaml"),
+    "a link": ({PROFILE: (LINK, b"/etc/passwd")}, "AP1003", "links are not followed"),
+    "a folder": ({f"{PROFILE}/inner": "one"}, "AP1003", "is a folder"),
+    "a submodule": ({PROFILE: (SUBMODULE, b"")}, "AP1003", "another repository"),
+    "LFS": (
+        {PROFILE: "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n"},
+        "AP1004",
+        "pointer of Git LFS",
+    ),
+    "not UTF-8": ({PROFILE: b"name: caf\xe9\n"}, "AP1004", "p.yaml:1: byte 0xe9"),
+    "huge": ({PROFILE: b"x" * (1 << 20) + b"y"}, "AP1004", "larger than 1 MiB"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_commits_without_a_profile_are_invalid_and_what_runs_stays(remote: Remote, case: str) -> None:
+    files, code, words = REFUSED[case]
+
+    async def then(told: Following) -> None:
+        await told.settled(first)
+        status = await told.settled(remote.commit(files))  # type: ignore[arg-type]
+        assert (status.state, status.running) == ("Invalid", first)
+        assert code in status.error and words in status.error
+        back = remote.commit({PROFILE: "one"})
+        assert (await told.settled(back)).state == "Synced"
+
+    first = remote.commit({PROFILE: "one"})
+    run(remote, then)
+
+
+def test_a_link_on_the_way_to_the_file(remote: Remote) -> None:
+    async def then(told: Following) -> None:
+        status = await told.settled(first)
+        assert status.state == "Invalid" and "current is a link" in status.error
+
+    first = remote.commit({"v1/p.yaml": "one", "current": (LINK, b"v1")})
+    run(remote, then, path="current/p.yaml")
+
+
+def test_forced_push_is_followed_and_named(remote: Remote) -> None:
+    async def then(told: Following) -> None:
+        await told.settled(second)
+        other = remote.commit({PROFILE: "three"}, parents=[])
+        assert (await told.settled(other)).state == "Synced"
+        assert "rewritten" in told.proposals[-1].note
+        remote.point(first)
+        assert (await told.settled(first)).running == first
+        assert told.texts == ["two", "three", "one"]
+
+    first = remote.commit({PROFILE: "one"})
+    second = remote.commit({PROFILE: "two"})
+    run(remote, then)
+
+
+def test_an_ordinary_push_of_several_commits_is_not_called_rewritten(remote: Remote) -> None:
+    async def then(told: Following) -> None:
+        await told.settled(first)
+        last = [remote.commit({PROFILE: f"{number}"}) for number in range(DEPTH - 2)][-1]
+        await told.settled(last)
+        assert "rewritten" not in told.proposals[-1].note
+
+    first = remote.commit({PROFILE: "one"})
+    run(remote, then)
+
+
+def test_tag_moves(remote: Remote) -> None:
+    async def then(told: Following) -> None:
+        assert (await told.settled(first)).state == "Synced"
+        remote.tag("v1", second)
+        assert (await told.settled(second)).state == "Synced"
+
+    first, second = remote.commit({PROFILE: "one"}), remote.commit({PROFILE: "two"})
+    remote.tag("v1", first)
+    run(remote, then, ref="v1")
+
+
+def test_branch_vanishes_and_returns(remote: Remote) -> None:
+    async def then(told: Following) -> None:
+        await told.settled(first)
+        del remote.repo.refs[b"refs/heads/main"]
+        status = await told.until(lambda now: now.state == "Degraded")
+        assert 'AP1002 the repository has no branch or tag "main"' in status.error
+        assert status.running == first
+        remote.point(first)
+        assert (await told.until(lambda now: now.state == "Synced")).error == ""
+        assert told.texts == ["one"]
+
+    first = remote.commit({PROFILE: "one"})
+    run(remote, then)
+
+
+def test_remote_disappears_and_returns(remote: Remote) -> None:
+    async def then(told: Following) -> None:
+        await told.settled(first)
+        away = remote.path.with_name("away")
+        remote.path.rename(away)
+        status = await told.until(lambda now: now.state == "Degraded")
+        assert "AP1001" in status.error and status.running == first
+        await asyncio.sleep(1.0)
+        away.rename(remote.path)
+        assert (await told.until(lambda now: now.state == "Synced")).error == ""
+        assert [note for note in told.notes if "AP1001" in note] == [f"error: gitops: {status.error}"], "said once"
+        assert told.notes[-1] == "info: gitops: the repository answers again"
+
+    first = remote.commit({PROFILE: "one"})
+    run(remote, then)
+
+
+def test_a_repository_larger_than_sense(remote: Remote, tmp_path: Path) -> None:
+    import random
+
+    noise = random.Random(1).randbytes(6 << 20)
+
+    async def main() -> None:
+        async with following(tmp_path / "state", settings(remote), size=2 << 20) as told:
+            status = await told.until(lambda now: now.state == "Degraded")
+            assert "AP1006" in status.error and "2 MiB" in status.error
+            assert not list((tmp_path / "state").rglob("*.pack"))
+            small = remote.commit({PROFILE: "one"}, parents=[])
+            assert (await told.settled(small)).state == "Synced"
+
+    remote.commit({PROFILE: "one", "noise": noise})
+    asyncio.run(main())
+
+
+def test_a_copy_that_was_damaged_is_made_anew(remote: Remote, tmp_path: Path) -> None:
+    async def then(told: Following) -> None:
+        await told.settled(first)
+        for file in (tmp_path / "state" / "clone").rglob("*"):
+            if file.is_file():
+                file.chmod(0o600)
+                file.write_bytes(b"damage")
+        second = remote.commit({PROFILE: "two"})
+        assert (await told.settled(second)).state == "Synced"
+
+    first = remote.commit({PROFILE: "one"})
+    run(remote, then)
+
+
+def test_what_runs_came_from_elsewhere(remote: Remote) -> None:
+    async def then(told: Following) -> None:
+        await told.settled(first)
+        told.agent.diverged("an edit of the local file")
+        status = await told.until(lambda now: now.state == "OutOfSync")
+        assert status.running == "" and "local file" in status.error
+        await asyncio.sleep(0.6)
+        assert told.texts == ["one"]
+        second = remote.commit({PROFILE: "one"}, "the same text again")
+        assert (await told.settled(second)).state == "Synced"
+        assert told.texts == ["one", "one"]
+
+    first = remote.commit({PROFILE: "one"})
+    run(remote, then)
+
+
+def test_full_or_missing_state_folder_is_told(remote: Remote, tmp_path: Path) -> None:
+    async def main() -> None:
+        (tmp_path / "state").write_text("a file where the folder should be")
+        async with following(tmp_path / "state", settings(remote)) as told:
+            status = await told.until(lambda now: now.state == "Degraded")
+            assert "AP1009" in status.error
+            (tmp_path / "state").unlink()
+            assert (await told.settled(first)).state == "Synced"
+        shutil.rmtree(tmp_path / "state")
+
+    first = remote.commit({PROFILE: "one"})
+    asyncio.run(main())
