@@ -19,11 +19,26 @@ RELOADS = {
 
 def explain(
     topic: Annotated[
-        str,
-        typer.Argument(help="A code (AP0101), a field (kv_cache.dtype), an engine option (--swap-space) or variable."),
-    ],
+        str | None,
+        typer.Argument(
+            help="A code (AP0101), a field (kv_cache.dtype), an engine option (--swap-space) or variable.",
+            show_default=False,
+        ),
+    ] = None,
+    option: Annotated[
+        str | None, typer.Option(help="An engine option and nothing else of that name.", show_default=False)
+    ] = None,
 ) -> None:
     """Print the page of a code, what a field of the profile means, or what became of an engine option."""
+    if (option is None) == (topic is None):
+        unknown("wants one topic", "name a code, a field of the profile or an engine option")
+    if option is not None:
+        from .explain_option import print_history
+
+        if not option.strip("-. ") or not print_history(option, False):
+            unknown(f'no release of the engine knows an option "{option[:60]}"', "")
+        return
+    assert topic is not None
     if not topic.strip("-. "):
         refuse(topic)
     if topic[:2].upper() in ("AP", "VM") and topic[2:].isdigit():

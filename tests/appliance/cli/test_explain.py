@@ -78,3 +78,21 @@ def test_values_and_defaults_are_words(path: str) -> None:
     assert values(field)
     assert "PydanticUndefined" not in default(field)
     assert "<class" not in values(field) + default(field)
+
+
+@pytest.mark.parametrize("written", ["swap-space", "--swap-space", "swap_space"])
+def test_an_option_by_name(run: Run, written: str) -> None:
+    assert run("explain", "--option", written).out == run("explain", "--swap-space").out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ((), "one topic"),
+        (("--option", "swap-space", "AP0101"), "one topic"),
+        (("--option", "nope"), 'an option "nope"'),
+    ],
+)
+def test_no_topic_or_two_or_none_that_is_known(run: Run, arguments: tuple[str, ...], says: str) -> None:
+    ran = run("explain", *arguments)
+    assert ran.code == 2 and ran.out == "" and says in ran.err
