@@ -45,7 +45,7 @@ def make_status(subject: Subject, name: str, file: FileStatus | None, git: GitSt
     facts = machine.facts if machine else None
     return ApplianceStatus(
         name=name,
-        state=_state(subject.state, wrong),
+        state=_state(subject, wrong),
         reasons=wrong,
         version=__version__,
         release=plan.release if plan else "",
@@ -92,12 +92,13 @@ def reasons(subject: Subject) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _state(state: State, wrong: tuple[str, ...]) -> ApplianceState:
-    if state is State.READY:
+def _state(subject: Subject, wrong: tuple[str, ...]) -> ApplianceState:
+    if subject.state is State.READY and subject.machine is not None:
         return "degraded" if wrong else "ready"
-    if state is State.FAILED:
+    if subject.state is State.FAILED:
         return "degraded"
-    return "draining" if state is State.DRAINING else "stopped" if state is State.STOPPED else "starting"
+    ends: dict[State, ApplianceState] = {State.DRAINING: "draining", State.STOPPED: "stopped"}
+    return ends.get(subject.state, "starting")
 
 
 def _url(front: Front) -> str | None:
