@@ -28,7 +28,7 @@ engine: {{batching: {{max_sequences: {sequences}}}}}
 reload: {{watch: false, drain: {drain}s}}
 """
 NO_PROFILE = "name: tiny\nthis is no profile any more\n"
-KILLS = 3
+KILLS = 2
 
 
 def status(state: Path) -> ApplianceStatus:
