@@ -65,7 +65,7 @@ def whole(stream: Stream, choices: int = 1) -> None:
     assert stream.failure is None
     expected = (PROMPT * TOKENS)[:TOKENS]
     assert stream.texts == dict.fromkeys(range(choices), expected)
-    assert stream.ids == dict.fromkeys(range(choices), list(expected.encode()))
+    assert stream.ids == {number: list(expected.encode()) for number in range(choices)}
     assert stream.ends == dict.fromkeys(range(choices), "length")
     usage = stream.usage
     assert (usage["prompt_tokens"], usage["completion_tokens"]) == (len(PROMPT), TOKENS * choices)
