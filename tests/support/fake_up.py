@@ -30,7 +30,7 @@ def main() -> int:
                     history,
                     report,
                     bind,
-                    policy=RestartPolicy(limit=3, first=0.05),
+                    policy=RestartPolicy(limit=int(os.environ.get("FAKE_DEATHS", "3")), first=0.05, ceiling=0.2),
                     settle_seconds=float(os.environ.get("FAKE_SETTLE", "0.5")),
                     modules={"engine": "fake_engine", "server": "fake_server"},
                 )

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -38,6 +38,14 @@ class Running:
                     return found
             assert not ended, f"ended with {self.process.returncode} before {pattern!r}:\n{self.output}"
             assert time.monotonic() < deadline, f"no {pattern!r} in {timeout} s:\n{self.output}"
+            time.sleep(0.02)
+
+    def wait_until(self, condition: Callable[[], bool], timeout: float = 60.0) -> None:
+        """AssertionError with the whole output when the process ends or time runs out."""
+        deadline = time.monotonic() + timeout
+        while not condition():
+            assert self.process.poll() is None, f"ended with {self.process.returncode}:\n{self.output}"
+            assert time.monotonic() < deadline, f"not in {timeout} s:\n{self.output}"
             time.sleep(0.02)
 
     def wait_ready(self, timeout: float = 60.0) -> None:
