@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from .running import Name, StateDir, ask, console, find, phase_printer
+from .running import Name, StateDir, ask, find, try_out
 
 
 def reload(
@@ -14,14 +14,11 @@ def reload(
     note: Annotated[str, typer.Option(help="Why, for the history.")] = "",
 ) -> None:
     """Try what the profile's file holds now. Exit codes: 0 it runs, 1 it was refused or undone, 2 nothing to ask."""
-    from appliance.supervise.admin_protocol import Queued, Reload, Tried
-
-    from .outcome_text import print_outcome
+    from appliance.supervise.admin_protocol import Queued, Reload
 
     found = find(name, state_dir)
     if not wait:
         ask(found, Reload(wait=False, note=note), Queued)
         typer.echo("queued; appliance status tells what becomes of it")
         return
-    tried = ask(found, Reload(note=note), Tried, phase_printer(), wait=True)
-    raise typer.Exit(print_outcome(tried.outcome, console()))
+    try_out(found, Reload(note=note))

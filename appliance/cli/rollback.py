@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from .running import StateDir, ask, console, find, phase_printer, refuse, split_words
+from .running import StateDir, find, refuse, split_words, try_out
 
 
 def rollback(
@@ -23,13 +23,10 @@ def rollback(
 
     Exit codes: 0 it runs, 1 it was refused or undone, 2 nothing to ask or nothing to go back to.
     """
-    from appliance.supervise.admin_protocol import Rollback, Tried
-
-    from .outcome_text import print_outcome
+    from appliance.supervise.admin_protocol import Rollback
 
     name, which = split_words(words or [], 1)
     if which and not which[0].isdecimal():
         refuse(f"{which[0]} is not the number of a revision")
-    request = Rollback(revision=int(which[0]) if which else None, note=note)
-    tried = ask(find(name, state_dir), request, Tried, phase_printer(), wait=True)
-    raise typer.Exit(print_outcome(tried.outcome, console()))
+    number = int(which[0]) if which else None
+    try_out(find(name, state_dir), Rollback(revision=number, note=note))

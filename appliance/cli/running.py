@@ -10,7 +10,7 @@ import typer
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from appliance.supervise.admin_protocol import Answer, Request
+    from appliance.supervise.admin_protocol import Answer, Reload, Request, Rollback
     from appliance.supervise.find import Found
     from appliance.supervise.history_records import Phase
 
@@ -74,10 +74,20 @@ def print_json(record: object) -> None:
     typer.echo(msgspec.json.format(msgspec.json.encode(record), indent=2).decode())
 
 
-def phase_printer() -> Callable[["Phase"], None]:
-    """Phases as they end, in the form in which `appliance up` prints them."""
+def try_out(found: "Found", request: "Reload | Rollback") -> NoReturn:
+    """Shows the phases as they end, then the outcome, and exits with what that means."""
+    from appliance.supervise.admin_protocol import Tried
 
-    def told(phase: "Phase") -> None:
-        typer.echo(f"  {phase.name:<24}{phase.seconds:6.2f} s  {phase.detail}".rstrip())
+    from .outcome_text import print_outcome
 
-    return told
+    try:
+        tried = ask(found, request, Tried, print_phase, wait=True)
+    except KeyboardInterrupt:
+        typer.echo("it goes on without this command; appliance status tells what becomes of it", err=True)
+        raise typer.Exit(130) from None
+    raise typer.Exit(print_outcome(tried.outcome, console()))
+
+
+def print_phase(phase: "Phase") -> None:
+    """In the form in which `appliance up` prints them."""
+    typer.echo(f"  {phase.name:<24}{phase.seconds:6.2f} s  {phase.detail}".rstrip())

@@ -29,15 +29,17 @@ class Supervised(Subject, Protocol):
 
 
 class AdminHandler:
-    """A Handler over a supervisor. `git` and `kept`: standing and text of the agent, where one follows a repository."""
+    """A Handler over a supervisor. Where an agent follows a repository: `git` is its standing, `kept` the text, `again`
+    what a request to reload means."""
 
     def __init__(
         self,
         subject: Supervised,
         git: Callable[[], GitStatus | None] = lambda: None,
         kept: Callable[[], str | None] = lambda: None,
+        again: Callable[[Proposal], Proposal] = lambda proposal: proposal,
     ) -> None:
-        self._subject, self._git, self._kept = subject, git, kept
+        self._subject, self._git, self._kept, self._again = subject, git, kept, again
 
     @property
     def history(self) -> History:
@@ -64,7 +66,7 @@ class AdminHandler:
         return make_status(self._subject, name, file, self._git())
 
     async def reload(self, actor: str, note: str, told: Told) -> Outcome:
-        return await self._propose(Proposal("admin", actor=actor, note=note), told)
+        return await self._propose(self._again(Proposal("admin", actor=actor, note=note)), told)
 
     async def rollback(self, to: Revision, actor: str, note: str, told: Told) -> Outcome:
         running = self._subject.running
@@ -116,8 +118,9 @@ class AdminHandler:
         machine = self._subject.machine
 
         def watch(phase: Phase) -> None:
+            """Only of this proposal, or of the one that reads the same file in its stead."""
             trying = machine.trying if machine else None
-            if trying is proposal or (trying is not None and trying.text is proposal.text is None):
+            if trying is not None and (_asked(trying) == _asked(proposal) or trying.text is proposal.text is None):
                 told(phase)
 
         if machine is None:
@@ -127,6 +130,10 @@ class AdminHandler:
             return await self._subject.propose(proposal)
         finally:
             machine.watchers.discard(watch)
+
+
+def _asked(proposal: Proposal) -> tuple[str, str, str]:
+    return proposal.source, proposal.actor, proposal.note
 
 
 def _decision(situation: Situation) -> Decision:

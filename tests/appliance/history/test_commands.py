@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_appliance import FakeAppliance, serve
+from fake_appliance import FakeAppliance, serve, until
 
 from appliance.supervise.history import FILE
 from appliance.supervise.status import ApplianceStatus, GitStatus
@@ -63,6 +64,19 @@ def test_phases_are_shown_as_they_end(triage: FakeAppliance, states: Path) -> No
         triage.gate.set()
         assert "boot" in running.stdout.read()
     assert running.returncode == 0
+
+
+def test_ctrl_c_leaves_a_reload_to_itself(triage: FakeAppliance, states: Path) -> None:
+    triage.gate = threading.Event()
+    command = [sys.executable, "-m", "appliance", "reload", "--state-dir", str(states / "triage")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+        assert running.stdout is not None and running.stderr is not None
+        running.stdout.readline()
+        running.send_signal(signal.SIGINT)
+        assert "it goes on without this command" in running.stderr.read()
+    assert running.returncode == 130
+    triage.gate.set()
+    until(lambda: triage.running is not None and triage.running.number == 2)
 
 
 def test_history_fits_80_columns_and_shows_one_whole(cli: Cli, triage: FakeAppliance) -> None:
