@@ -33,6 +33,7 @@ def render(
     ] = None,
 ) -> None:
     """Write what runs a profile elsewhere. Equal inputs give equal bytes; secrets are referred to, never written."""
+    from appliance.diagnostics import Severity
     from appliance.render import RENDERERS, Options, find_renderer
 
     from .show import show
@@ -47,8 +48,10 @@ def render(
     command += ["--replicas", str(replicas)] if replicas > 1 else []
     command += ["--monitor"] if monitor else []
     machine, forecast = _machine(hardware)
-    rendered = find_renderer(kind).render(_subject(file, machine, forecast, shlex.join(command)), options)
-    show(rendered.remarks, file=sys.stderr)
+    subject = _subject(file, machine, forecast, shlex.join(command))
+    rendered = find_renderer(kind).render(subject, options)
+    notes = [subject.remark("AP0811", Severity.NOTE, "", note, "see `appliance plan`") for note in subject.plan.notes]
+    show([*rendered.remarks, *notes], file=sys.stderr)
     if hardware == "auto" and kind != "vllm":
         show([_planned_here(file)], file=sys.stderr)
     if output is None:

@@ -75,6 +75,13 @@ _PAGES = (
         "Name the copy in the profile; the unit then takes it from a file of that name in `/etc/appliance/keys`.",
         "```yaml\nsecurity:\n  api_keys:\n    - file: /run/credentials/triage.service/main\n```",
     ),
+    Code(
+        "AP0811",
+        "a remark of the plan",
+        "What `appliance plan` remarks for the machine that was named: that it is a forecast for devices which this "
+        "release's own engine does not compute on yet, for instance.",
+        "`appliance plan FILE --hardware NAME` shows the whole plan.",
+    ),
 )
 
 CODES = {page.code: page for page in _PAGES}

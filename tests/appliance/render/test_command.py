@@ -95,6 +95,11 @@ def test_bad_calls(run: Run, profile: Path, arguments: tuple[str, ...], code: in
     assert fragment in err and "Traceback" not in err
 
 
+def test_a_forecast_is_said(run: Run, profile: Path) -> None:
+    assert "AP0811" in run("kubernetes", profile, "--hardware", "h100x8")[2]
+    assert "AP0811" not in run("kubernetes", profile, "--hardware", "cpu-4c-16g")[2]
+
+
 def test_a_broken_profile_is_not_rendered(run: Run, profile: Path) -> None:
     profile.write_text(profile.read_text() + "kv_cache: {dtype: fp9}\n")
     code, out, err = run("kubernetes", profile)
