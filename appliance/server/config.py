@@ -17,6 +17,8 @@ class ReloadFacts:
     last_successful: bool = True
     last_success_time: float = 0.0
     sync: Sync = "Synced"
+    git: Sync | None = None
+    """How what runs relates to the followed repository; None = none is followed."""
 
 
 @dataclass(frozen=True)

@@ -35,12 +35,9 @@ class ProfileNumbers(Collector):
             "When the running profile was taken, in Unix seconds.",
             value=facts.last_success_time or self._since,
         )
-        sync = GaugeMetricFamily(
-            "appliance_config_sync", "1 for how what runs relates to the text that is kept.", labels=["state"]
-        )
-        for state in get_args(Sync):
-            sync.add_metric([state], float(state == facts.sync))
-        yield sync
+        yield _states("appliance_config_sync", "1 for how what runs relates to the text that is kept.", facts.sync)
+        if facts.git is not None:
+            yield _states("appliance_gitops_state", "1 for how what runs relates to the repository.", facts.git)
         labels = {
             "profile": config.profile_name,
             "hash": config.config_hash,
@@ -50,3 +47,10 @@ class ProfileNumbers(Collector):
         info = GaugeMetricFamily("appliance_config_info", "The running profile.", labels=tuple(labels))
         info.add_metric(tuple(labels.values()), 1)
         yield info
+
+
+def _states(name: str, words: str, now: Sync) -> Metric:
+    found = GaugeMetricFamily(name, words, labels=["state"])
+    for state in get_args(Sync):
+        found.add_metric([state], float(state == now))
+    return found

@@ -32,7 +32,7 @@ class Machine:
     parts: Parts
     running: Running
     facts: ReloadFacts
-    on_outcome: Callable[[Outcome], None]
+    on_outcome: Callable[[Proposal, Outcome], None]
     inbox: Inbox = field(default_factory=Inbox)
     phases: Phases | None = None
     """Of the revision that is tried now."""
@@ -48,6 +48,12 @@ class Machine:
     async def propose(self, proposal: Proposal) -> Outcome:
         """Waits until it has been tried, or overtaken."""
         return await self.inbox.put(proposal).outcome
+
+    async def follows(self, git: Sync | None) -> None:
+        """How what runs stands to a followed repository, for the metrics: that can change without a proposal."""
+        if git != self.facts.git:
+            self.facts = dataclasses.replace(self.facts, git=git)
+            await self.parts.servers.tell(self.facts)
 
     async def run(self) -> None:
         """Until cancelled. ApplianceError AP0611 when nothing serves any more."""
@@ -222,7 +228,7 @@ class Machine:
             self.facts = _facts(self.facts, proposal, outcome)
             await self.parts.servers.tell(self.facts)
         self.parts.report.ended(outcome, seconds)
-        self.on_outcome(outcome)
+        self.on_outcome(proposal, outcome)
 
 
 def _facts(before: ReloadFacts, proposal: Proposal, outcome: Outcome) -> ReloadFacts:
@@ -231,7 +237,7 @@ def _facts(before: ReloadFacts, proposal: Proposal, outcome: Outcome) -> ReloadF
         sync: Sync = "OutOfSync" if proposal.source == "rollback" else "Synced"
         if proposal.source == "secret":
             sync = before.sync
-        return ReloadFacts(True, time.time(), sync)
+        return ReloadFacts(True, time.time(), sync, before.git)
     sync = "Invalid" if outcome.result == "invalid" else "Degraded"
     return dataclasses.replace(before, last_successful=False, sync=sync)
 

@@ -17,6 +17,7 @@ from appliance.supervise.admin_handler import AdminHandler
 from appliance.supervise.crew import Crew
 from appliance.supervise.first_boot import First, FirstBoot, cannot_boot
 from appliance.supervise.folder import StateFolder
+from appliance.supervise.following import Following
 from appliance.supervise.front import SERVER, Front
 from appliance.supervise.generation import Engines
 from appliance.supervise.hint import hint
@@ -57,9 +58,12 @@ class Supervisor:
 
     async def run(self) -> int:
         """Until SIGTERM, SIGINT or a failure. 0 = drained, 1 = cut short by a second signal."""
+        self._following = Following(self.folder.path, self.propose, self.report, self._git_changed)
+        following = self._following
+        handler = AdminHandler(self, lambda: following.status, lambda: following.text, following.again)
         async with contextlib.AsyncExitStack() as stack:
             try:
-                await stack.enter_async_context(AdminServer(AdminHandler(self), self.folder.path, self._defect))
+                await stack.enter_async_context(AdminServer(handler, self.folder.path, self._defect))
             except (OSError, ApplianceError) as error:
                 self.report.note(f"no admin channel, so that no command reaches this appliance: {error}", "error")
             return await self._run()
@@ -136,6 +140,7 @@ class Supervisor:
         self.machine = Machine(self.parts, first.running, first.facts, self._ended)
         self._serves(first)
         self._spawn(self._watching.run())
+        self._spawn(self._following.run())
         await self.parts.servers.tell(first.facts)
         await self.machine.run()
 
@@ -149,9 +154,10 @@ class Supervisor:
         self.parts.crew.rely([*first.running.generation.keepers, *self.parts.servers.keepers], self.policy)
         self._changed.set()
 
-    def _ended(self, outcome: Outcome) -> None:
+    def _ended(self, proposal: Proposal, outcome: Outcome) -> None:
         assert self.machine is not None
         self.running = self.machine.running
+        self._following.ended(proposal, outcome)
         self._follow(self.running)
         self._set(self.state)
         self._changed.set()
@@ -160,7 +166,13 @@ class Supervisor:
         lines = "".join(traceback.format_exception(error)).rstrip()
         self.report.note(f"a call on the admin channel met a defect of the appliance\n{lines}", "error")
 
+    def _git_changed(self) -> None:
+        status, machine = self._following.status, self.machine
+        if machine is not None:
+            self._spawn(machine.follows(status.state if status else None))
+
     def _follow(self, running: Running) -> None:
+        self._following.follow(running.candidate.checked.profile)
         self._watching.follow(running.candidate.checked.profile, running.candidate.plan)
 
     def _history_refused(self, why: str) -> None:
@@ -176,7 +188,9 @@ class Supervisor:
 
         loop.add_signal_handler(signal.SIGTERM, end)
         loop.add_signal_handler(signal.SIGINT, end)
-        loop.add_signal_handler(signal.SIGHUP, lambda: self._spawn(self.propose(Proposal("sighup"))))
+        loop.add_signal_handler(
+            signal.SIGHUP, lambda: self._spawn(self.propose(self._following.again(Proposal("sighup"))))
+        )
 
     def _spawn(self, work: Coroutine[Any, Any, Any]) -> None:
         task = asyncio.create_task(work)

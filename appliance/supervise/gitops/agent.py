@@ -8,9 +8,10 @@ ends it.
 import asyncio
 import random
 import time
+import traceback
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tenacity import AsyncRetrying, retry_if_result, wait_exponential_jitter
@@ -60,6 +61,11 @@ class Agent:
         self._proposing = self._patient = False
 
     @property
+    def text(self) -> str | None:
+        """Of the commit that was tried last, where one is followed."""
+        return self._standing.text if self._settings else None
+
+    @property
     def status(self) -> GitStatus | None:
         """None where nothing is followed."""
         return self._standing.status(self._settings) if self._settings else None
@@ -89,12 +95,37 @@ class Agent:
 
     def diverged(self, why: str) -> None:
         """What runs is not what was pulled any more: `why` completes "what runs came from ..."."""
-        if self._settings and not self._proposing:
+        if self._settings:
             self._standing.diverge(why)
             self._changed()
 
+    def again(self, proposal: Proposal) -> Proposal:
+        """What a request to reload means: the text that is followed, where there is one, even if it failed before."""
+        standing = self._standing
+        if self._settings is None or standing.text is None or standing.verdict.seen is None:
+            return proposal
+        seen = standing.verdict.seen
+        return replace(proposal, text=standing.text, commit=seen, name=_name(self._settings, seen))
+
+    def tried(self, proposal: Proposal, outcome: Outcome) -> None:
+        """The outcome of what `again` has made."""
+        standing = self._standing
+        if self._settings and proposal.commit and proposal.commit == standing.verdict.seen:
+            standing.settle(judge(outcome, standing.verdict.tip, proposal.commit), proposal.text or "")
+            self._memory.keep(self._settings, standing.verdict)
+            self._changed()
+
     async def run(self) -> None:
-        """Until cancelled."""
+        """Until cancelled. A defect of ours ends the following, told and shown, and nothing else."""
+        try:
+            await self._run()
+        except Exception as error:
+            lines = "".join(traceback.format_exception(error)).rstrip()
+            self._standing.trouble = f"the agent met a defect of the appliance: {error!r}; restart to follow again"
+            self._note(f"gitops: {self._standing.trouble}\n{lines}", "error")
+            self._changed()
+
+    async def _run(self) -> None:
         while True:
             settings = self._settings
             if settings is None:
@@ -159,13 +190,13 @@ class Agent:
         if isinstance(answer, Same | Failed):
             return
         seen = Commit(id=answer.commit, author=answer.author, subject=answer.subject)
-        name = f"{settings.path} at {seen.id[:7]}"
+        name = _name(settings, seen)
         if isinstance(answer, Refused):
             error = f"{name} {answer.code} error gitops: {answer.fact}; {answer.fix}"
             standing.verdict = Verdict(state="Invalid", tip=answer.tip, seen=seen, error=error)
             standing.text = None
             self._note(f"{error}; the running state stays", "error")
-        elif answer.text == standing.text:
+        elif answer.text == standing.text and not standing.elsewhere:
             standing.untouched(answer.tip, seen)
         else:
             await self._try(settings, standing, answer, seen, name)
@@ -204,6 +235,11 @@ class Agent:
 
 def _place(settings: GitOps) -> tuple[object, ...]:
     return (settings.repo, settings.ref, settings.path, settings.credentials, settings.known_hosts, settings.signed_by)
+
+
+def _name(settings: GitOps, commit: Commit) -> str:
+    """What diagnostics call the text."""
+    return f"{settings.path} at {commit.id[:7]}"
 
 
 def _level(trouble: str) -> str:

@@ -20,6 +20,8 @@ class Standing:
     """The commit whose text runs; empty where it came from elsewhere."""
     text: str | None = None
     """Of the commit that was tried last."""
+    elsewhere: bool = False
+    """What runs came from elsewhere, so that a commit with the text of the one before is worth a try."""
     trouble: str = ""
     """Why the last look had no answer."""
     checked: float | None = None
@@ -27,7 +29,7 @@ class Standing:
     def settle(self, verdict: Verdict, text: str) -> None:
         self.verdict, self.text = verdict, text
         if verdict.state == "Synced" and verdict.seen:
-            self.running = verdict.seen.id
+            self.running, self.elsewhere = verdict.seen.id, False
 
     def untouched(self, tip: str, seen: Commit) -> None:
         """A new commit with the text that was tried already: what became of that holds."""
@@ -36,11 +38,11 @@ class Standing:
     def diverge(self, why: str) -> None:
         error = f"what runs came from {why}; the next commit is applied again"
         self.verdict = replace(self.verdict, state="OutOfSync", error=error)
-        self.running, self.text = "", None
+        self.running, self.elsewhere = "", True
 
     def again(self) -> None:
         """The next look tries what it finds, even if that was tried before."""
-        self.verdict, self.text = replace(self.verdict, tip=""), None
+        self.verdict, self.elsewhere = replace(self.verdict, tip=""), True
 
     def status(self, settings: GitOps) -> GitStatus:
         seen = self.verdict.seen or Commit(id="")

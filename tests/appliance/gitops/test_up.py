@@ -1,0 +1,89 @@
+"""A real appliance that follows a real repository."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import running
+from git_remote import Remote
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+class Operator:
+    """What somebody sees who asks with the commands."""
+
+    def __init__(self, up: running.Running, state: Path) -> None:
+        self.up, self.state = up, state
+
+    def call(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "appliance", *arguments, "--state-dir", str(self.state)]
+        return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, env={**os.environ})
+
+    def status(self) -> Any:
+        return json.loads(self.call("status", "--format", "json").stdout)
+
+    def until(self, commit: str, state: str) -> Any:
+        """The status once `commit` has come to `state`."""
+        found: Any = {}
+
+        def there() -> bool:
+            found.clear()
+            found.update(self.status())
+            git = found["gitops"]
+            return bool(git and git["commit"] == commit and git["state"] == state)
+
+        self.up.wait_until(there, 90)
+        return found
+
+
+def test_commits_are_followed_refused_and_rolled_back(
+    appliance_up: Callable[..., running.Running], tiny_model: Callable[..., Path], tmp_path: Path
+) -> None:
+    remote = Remote(tmp_path / "remote")
+    model = tiny_model("llama")
+
+    def profile(served: str, more: str = "", follow: bool = True) -> str:
+        gitops = f"gitops: {{repo: {remote.path}, path: chat.yaml, interval: 1s}}\n" if follow else ""
+        names = f"served_names: [{served}]"
+        return f'schema: 1\nname: follow\nrelease: "0.32"\nmodel: {{source: {model}, {names}}}\n{gitops}{more}'
+
+    first = remote.commit({"chat.yaml": profile("one")}, "the beginning")
+    up = appliance_up(profile("local"))
+    operator = Operator(up, tmp_path / "state")
+
+    def served() -> str:
+        return str(httpx.get(f"{up.base_url}/v1/models").json()["data"][0]["id"])
+
+    status = operator.until(first, "Synced")
+    assert (status["gitops"]["running"], served()) == (first, "one")
+    revision = json.loads(operator.call("history", "--format", "json").stdout)["revisions"][0]
+    assert (revision["source"], revision["commit"]["id"]) == ("git", first)
+    assert revision["commit"]["author"] == "Ada Example <ada@example.org>"
+    assert operator.call("status", "--exit-code").returncode == 0
+
+    invalid = remote.commit({"chat.yaml": profile("two", "limits: {queue: {requests: many}}\n")}, "a typing error")
+    status = operator.until(invalid, "Invalid")
+    assert "chat.yaml at" in status["gitops"]["error"] and "limits.queue.requests" in status["gitops"]["error"]
+    assert (status["gitops"]["running"], served()) == (first, "one")
+    assert operator.call("status", "--exit-code").returncode == 1
+    assert 'appliance_gitops_state{state="Invalid"} 1.0' in httpx.get(f"{up.base_url}/metrics").text
+
+    failing = remote.commit({"chat.yaml": profile("three", "kv_cache: {size: 400TiB}\n")}, "too much")
+    status = operator.until(failing, "Degraded")
+    assert (status["gitops"]["running"], served()) == (first, "one")
+
+    moved = remote.commit({"elsewhere.yaml": profile("four")}, "moved")
+    assert "AP1003" in operator.until(moved, "Invalid")["gitops"]["error"]
+
+    last = remote.commit({"chat.yaml": profile("five", follow=False)}, "no gitops section")
+    up.wait_for("not followed any more")
+    up.wait_until(lambda: served() == "five")
+    assert operator.status()["gitops"] is None
+    assert last[:7] in operator.call("history").stdout
+    assert up.stop() == 0
