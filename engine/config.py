@@ -1,6 +1,6 @@
 """What the engine process is told at start. Plain values only: it never sees a profile, and this needs no torch."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 LogLevel = Literal["debug", "info", "warning", "error"]
@@ -40,8 +40,6 @@ class EngineConfig:
     generation: int = 1
     log_level: LogLevel = "info"
     log_format: LogFormat = "text"
-    adapters: dict[str, str] = field(default_factory=dict)
-    """LoRA adapters that are resident from the boot on: folder by name. Others come and go while the engine runs."""
 
     def __post_init__(self) -> None:
         assert self.block_tokens > 0 and self.num_blocks > 0 and self.max_sequences > 0

@@ -100,10 +100,6 @@ def boot(config: EngineConfig, build: Build | None = None) -> Worker:
     warm_up(config, runner, model)
     stages.end("warm up")
     engine = Engine(config, runner, model.vocab_size, model.eos_token_ids)
-    for name, folder in config.adapters.items():
-        engine.adapters.load(name, folder)
-    if config.adapters:
-        stages.end("load adapters")
     ready = Ready(
         instance=secrets.token_hex(8),
         generation=config.generation,

@@ -1,25 +1,30 @@
 """What adapters add to one product of the model."""
 
 import torch
+import torch.nn.functional as F  # noqa: N812
 
 from appliance.engine.layers.linear import Linear, Part, best_product
 from appliance.engine.lora.files import LowRank
 from appliance.engine.lora.step import Group, StepRows
+from appliance.kernels.cpu.library import LANES
 
 
 class Delta:
     """One adapter's change of one packed product: all its downward matrices at once, then each part's upward one."""
 
     def __init__(self, changes: list[tuple[Part, LowRank]], dtype: torch.dtype) -> None:
-        down = torch.cat([change.down.to(dtype) for _, change in changes])
+        down = torch.cat([_even(change.down, 0).to(dtype) for _, change in changes])
+        self.nbytes = down.nbytes
         self.down, self.down_product = best_product(down)
         self.ups = []
         first = 0
         for part, change in changes:
-            rank = len(change.down)
-            up, product = best_product((change.up.float() * change.scale).to(dtype))
-            self.ups.append((slice(first, first + rank), part.start, part.rows, up, product))
-            first += rank
+            even = _even(change.up.float() * change.scale, 1).to(dtype)
+            self.nbytes += even.nbytes
+            up, product = best_product(even)
+            last = first + even.shape[1]
+            self.ups.append((slice(first, last), part.start, part.rows, up, product))
+            first = last
 
     def add(self, inputs: torch.Tensor, outputs: torch.Tensor, group: Group) -> None:
         """inputs [T, in], outputs [T, out]: the group's rows of `outputs` change in place."""
@@ -43,6 +48,12 @@ class Deltas:
             delta = self.by_key.get(group.key)
             if delta is not None:
                 delta.add(inputs, outputs, group)
+
+
+def _even(matrix: torch.Tensor, dimension: int) -> torch.Tensor:
+    """Zeros until its rank is a multiple of what the compiled products take, which change nothing."""
+    missing = -matrix.shape[dimension] % LANES
+    return F.pad(matrix, (0, missing) if dimension == 1 else (0, 0, 0, missing))
 
 
 def attach(linear: Linear, key: int, delta: Delta, step: StepRows, sees_wanted_rows: bool) -> None:

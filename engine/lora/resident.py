@@ -19,7 +19,7 @@ class ResidentAdapters:
     """`parts`: every product that can be changed, by its module's name in the checkpoint."""
 
     def __init__(self, parts: dict[str, Part], num_layers: int, dtype: torch.dtype) -> None:
-        self.rows = StepRows()
+        self.rows = StepRows(dtype)
         self._parts = parts
         self._last_layer = num_layers - 1
         self._dtype = dtype
@@ -39,8 +39,7 @@ class ResidentAdapters:
         for linear, delta in deltas.items():
             attach(linear, key, delta, self.rows, sees_wanted[linear])
         rank = max(len(change.down) for change in files.modules.values())
-        size = sum(change.down.numel() + change.up.numel() for change in files.modules.values())
-        return AdapterFacts(files.fingerprint, rank, size * self._dtype.itemsize)
+        return AdapterFacts(files.fingerprint, rank, sum(delta.nbytes for delta in deltas.values()))
 
     def unload(self, key: int) -> None:
         for part in self._parts.values():

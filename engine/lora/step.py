@@ -4,8 +4,7 @@ from dataclasses import dataclass
 
 import torch
 
-LEAST_ROWS = 2
-"""Products of one row round in an order of their own: a lone row is computed twice."""
+from appliance.engine.layers.linear import padded_rows
 
 
 @dataclass(frozen=True)
@@ -14,7 +13,7 @@ class Group:
 
     key: int
     rows: torch.Tensor
-    """int64, at least LEAST_ROWS: the last one is repeated."""
+    """int64, as many as products want: the last one is repeated."""
     count: int
     """Of different rows."""
 
@@ -22,7 +21,8 @@ class Group:
 class StepRows:
     """Set by the runner before a forward pass, read by every changed product in it. Key 0 is the base model."""
 
-    def __init__(self) -> None:
+    def __init__(self, dtype: torch.dtype) -> None:
+        self._dtype = dtype
         self.all: list[Group] = []
         self.wanted: list[Group] = []
         """In the products that see only the rows whose results are wanted."""
@@ -37,15 +37,15 @@ class StepRows:
         lengths = torch.tensor(starts).diff()
         lengths[-1] += tokens - starts[-1]
         owners = torch.repeat_interleave(torch.tensor(keys), lengths)
-        self.all = _groups(owners, keys)
-        self.wanted = self.all if wanted is None else _groups(owners[wanted], keys)
+        self.all = self._groups(owners, keys)
+        self.wanted = self.all if wanted is None else self._groups(owners[wanted], keys)
 
-
-def _groups(owners: torch.Tensor, keys: list[int]) -> list[Group]:
-    groups = []
-    for key in sorted({*keys} - {0}):
-        rows = (owners == key).nonzero().squeeze(1)
-        count = len(rows)
-        if count:
-            groups.append(Group(key, rows if count >= LEAST_ROWS else rows.repeat(LEAST_ROWS), count))
-    return groups
+    def _groups(self, owners: torch.Tensor, keys: list[int]) -> list[Group]:
+        groups = []
+        for key in sorted({*keys} - {0}):
+            rows = (owners == key).nonzero().squeeze(1)
+            count = len(rows)
+            if count:
+                missing = padded_rows(self._dtype, count) - count
+                groups.append(Group(key, torch.cat((rows, rows[-1:].expand(missing))), count))
+        return groups

@@ -158,20 +158,6 @@ def test_adapters_come_and_go_under_load(start: Start, address: str) -> None:
     asyncio.run(scenario())
 
 
-def test_adapters_of_the_boot_are_there_at_once(start: Start, address: str) -> None:
-    process = start(adapters={"x": "one", "y": "two"})
-    assert [line.get("stage") for line in process.lines][:-1] == ["load weights", "warm up", "load adapters"]
-
-    async def scenario() -> None:
-        async with EngineClient(address) as client:
-            assert (await client.wait_ready(10)).adapters.keys() == {"x", "y"}
-            assert await collect(client, ask("a", [1], 5, adapter="y")) == {"a": continuation([1], 5, "two")}
-
-    asyncio.run(scenario())
-    refused = start(address=f"{address}2", adapters={"x": "broken"})
-    assert refused.lines[-1] == {"error": "broken: is no adapter of this model"}
-
-
 def test_an_engine_that_dies_ends_the_wait_for_its_answer(start: Start, address: str) -> None:
     process = start(step_seconds=1.0)
 

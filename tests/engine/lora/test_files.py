@@ -44,7 +44,7 @@ def refused(engine: InProcess, folder: Path) -> str:
     with pytest.raises(CheckpointError) as error:
         engine.engine.adapters.load("a", str(folder))
     assert not engine.engine.adapters.by_name
-    assert all(part.linear.change is None for part in engine.runner._model.parameters.parts.values())
+    assert all(part.linear.change is None for part in engine.runner.model.parameters.parts.values())
     assert engine.tokens([greedy("after", PROMPT, 8)])["after"] == before
     (update,) = engine.run([structs.replace(greedy("a", PROMPT), adapter="a")])["a"]
     assert update.error == "no adapter 'a' is loaded"
@@ -173,7 +173,7 @@ def test_what_names_the_same_modules_is_the_same_adapter(model: Path, tmp_path: 
 def test_some_layers_only(model: Path, tmp_path: Path) -> None:
     engine = InProcess(model)
     engine.engine.adapters.load("a", str(write_adapter(tmp_path, model, layers=[0, 2])))
-    changed = {name for name, part in engine.runner._model.parameters.parts.items() if part.linear.change is not None}
+    changed = {name for name, part in engine.runner.model.parameters.parts.items() if part.linear.change is not None}
     assert {int(name.split(".")[2]) for name in changed} == {0, 2}
     engine.engine.adapters.unload("a")
-    assert all(part.linear.change is None for part in engine.runner._model.parameters.parts.values())
+    assert all(part.linear.change is None for part in engine.runner.model.parameters.parts.values())
