@@ -56,7 +56,7 @@ template <class Unit>
 static void linear(const typename Unit::Element* input, const typename Unit::Word* packed,
                    const typename Unit::Element* bias, typename Unit::Element* output, long rows, long inner, long columns) {
   const long panels = panels_of(columns), blocks = (rows + BLOCK_ROWS - 1) / BLOCK_ROWS;
-#pragma omp parallel for collapse(2) schedule(static) if (rows * inner * columns > ALONE)
+#pragma omp parallel for collapse(2) schedule(dynamic, 1) if (rows * inner * columns > ALONE)
   for (long b = 0; b < blocks; b++)
     for (long p = 0; p < panels; p++) {
       const long first = b * BLOCK_ROWS, column = p * PANEL;
