@@ -50,8 +50,8 @@ _PAGES = (
     Code(
         "AP0608",
         "no room for two generations",
-        "`reload.strategy: surge` boots the new engine beside the one that serves. The planner's figures, or the memory "
-        "that is free now, leave no room for both.",
+        "`reload.strategy: surge` boots the new engine beside the one that serves. The planner's figures, or the "
+        "memory that is free now, leave no room for both.",
         "Write `auto` or `drain`: requests then wait while the engine is replaced, and none is lost. Or lower "
         "`kv_cache.size`.",
     ),
@@ -88,6 +88,13 @@ _PAGES = (
         "a text that was rolled back from",
         "The file still holds the text that `appliance rollback` left. It is not tried again until it changes.",
         "Change the file, or ask for it by name: `appliance reload`.",
+    ),
+    Code(
+        "AP0614",
+        "a text that brings out a defect",
+        "While a proposed text was looked at, the appliance met an error of its own. Nothing was changed; the state "
+        "that ran before runs on.",
+        "Report it, with the lines that stand above the message. Another text may avoid it.",
     ),
 )
 

@@ -45,6 +45,8 @@ class Situation:
     contents: tuple[str, ...] = ()
     """Fields whose file holds something else now, under the same name."""
     strategy: Strategy = "auto"
+    overridden: frozenset[str] = frozenset()
+    """Listener fields above which the command line stands."""
     room: Room | None = None
     """Needed where engines are replaced; None = not known."""
 
@@ -65,14 +67,15 @@ class DoesNotFit(Exception):  # noqa: N818 - a fact
 
 def decide(situation: Situation) -> Decision:
     """Raises DoesNotFit."""
-    listener = tuple(change.path for change in situation.changes if change.reload == "listener")
+    told = [change.path for change in situation.changes if change.reload == "listener"]
+    listener = [path for path in told if path not in situation.overridden]
     listens = (f"{', '.join(listener)}: new server processes",) if listener else ()
     if situation.engine.replace:
         action, why = _replace(situation)
         return Decision(action, bool(listener), reasons=(*situation.engine.replace, why, *listens))
     if situation.engine.settings:
-        told = "a running engine takes " + ", ".join(situation.engine.settings)
-        return Decision("reconfigure", bool(listener), situation.engine.settings, (told, *listens))
+        taken = "a running engine takes " + ", ".join(situation.engine.settings)
+        return Decision("reconfigure", bool(listener), situation.engine.settings, (taken, *listens))
     if not situation.changes and not situation.contents:
         return Decision("none", reasons=("the plan is the one that runs",))
     new = tuple(f"{path}: the file's content" for path in situation.contents)

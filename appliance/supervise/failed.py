@@ -1,10 +1,11 @@
 """How a step towards a new state fails: one fact, and who serves afterwards."""
 
+from appliance.engine.streams import EngineDied
 from appliance.supervise.crew import Fell
 from appliance.supervise.generation import Generation, NotOneModel
 from appliance.supervise.server_control import ServerGone, ServerRefused
 
-STEPS = (Fell, NotOneModel, ServerGone, ServerRefused)
+STEPS = (Fell, NotOneModel, ServerGone, ServerRefused, EngineDied, TimeoutError, OSError)
 """What a step may end with besides its success; everything else is a defect of ours."""
 
 

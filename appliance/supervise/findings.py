@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from appliance.diagnostics import Diagnostic, Position, Severity
+from appliance.diagnostics import ApplianceError, Diagnostic, Position, Severity
 from appliance.plan.diff import Change
 from appliance.supervise.road import Checked
 
@@ -25,6 +25,16 @@ def rolled_back(checked: Checked, changes: Iterable[Change], cause: str, serving
 def lost(position: Position, cause: str, back: str) -> Diagnostic:
     fact = f"the new state did not come to serve ({cause}), and the old one did not come back: {back}"
     return Diagnostic("AP0611", Severity.ERROR, position, "", fact, "read the lines above, then start again")
+
+
+def defect(checked: Checked, error: Exception) -> Diagnostic:
+    """Nothing has been touched when it is met."""
+    fact = f"the appliance has a defect that this text brings out: {type(error).__name__}: {error}"
+    return _error(checked, "AP0614", "", fact, "what ran runs on; report it with the lines above")
+
+
+def refusal(found: Diagnostic) -> ApplianceError:
+    return ApplianceError([found], exit_code=2)
 
 
 def fallback(position: Position, revision: int) -> Diagnostic:

@@ -31,8 +31,6 @@ class First:
 
     running: Running
     facts: ReloadFacts
-    reason: str = ""
-    """Why it is not the file's text; empty where it is."""
 
 
 @dataclass
@@ -53,7 +51,7 @@ class FirstBoot:
             running = await self._try(self._again(kept, "rollback"), history.last_good())
             with self.parts.history_kept():
                 history.pin(running.revision, pin.away)
-            return First(running, ReloadFacts(True, time.time(), "OutOfSync"), found.message)
+            return First(running, ReloadFacts(True, time.time(), "OutOfSync"))
         last_good = history.last_good()
         try:
             running = await self._try(Proposal("boot"), last_good)
@@ -70,7 +68,7 @@ class FirstBoot:
                 running = await self._try(self._again(last_good, "boot"), None)
             except ApplianceError as second:
                 raise ApplianceError(error.diagnostics, 2, [f"revision {last_good.number}, too: {second}"]) from second
-            return First(running, ReloadFacts(False, 0.0, sync), found.message)
+            return First(running, ReloadFacts(False, 0.0, sync))
 
     def _again(self, revision: Revision, source: str) -> Proposal:
         note = f"revision {revision.number} again"

@@ -1,12 +1,11 @@
 """From a checked text to a decision: plan, differences, room. Nothing has changed when this raises."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from appliance.diagnostics import ApplianceError
 from appliance.plan import diff_plans, probe
 from appliance.plan.diff import Change
 from appliance.supervise import findings
-from appliance.supervise.backends import EngineChange, engine_change
+from appliance.supervise.backends import engine_change
 from appliance.supervise.decide import Decision, DoesNotFit, Situation, decide
 from appliance.supervise.detached import detached
 from appliance.supervise.parts import Parts
@@ -39,21 +38,21 @@ async def judge(parts: Parts, running: Running, checked: Checked, revision: int,
         engine=engine,
         contents=new_contents(running.candidate, candidate),
         strategy=after.value("reload.strategy"),
+        overridden=frozenset({"security.bind"} if parts.front.override else ()),
     )
     if engine.replace:
         situation = await with_room(running, candidate, situation)
     try:
         return Judged(candidate, situation, decide(situation))
     except DoesNotFit as error:
-        raise ApplianceError([findings.no_room(checked, str(error))], exit_code=1) from error
+        raise findings.refusal(findings.no_room(checked, str(error))) from error
 
 
 async def with_room(running: Running, candidate: Candidate, situation: Situation) -> Situation:
     """Looks at the memory that is free now."""
     before, after = running.candidate.plan, candidate.plan
     found = await detached(lambda: room(before, after, probe(), own_memory()))
-    engine = situation.engine or EngineChange()
-    return Situation(situation.changes, engine, situation.contents, situation.strategy, found)
+    return replace(situation, room=found)
 
 
 def new_contents(before: Candidate, after: Candidate) -> tuple[str, ...]:

@@ -1,16 +1,18 @@
 """The reload state machine: takes proposals one after the other and brings the appliance from state to state."""
 
+import contextlib
 import dataclasses
 import time
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from appliance.diagnostics import ApplianceError, Diagnostic, Position, Severity
 from appliance.server.config import ReloadFacts, Sync
 from appliance.supervise import findings
-from appliance.supervise.decide import insist
+from appliance.supervise.decide import DoesNotFit, insist
 from appliance.supervise.detached import detached
-from appliance.supervise.failed import EngineSaidNo, Lost, RolledBack
+from appliance.supervise.failed import STEPS, EngineSaidNo, Lost, RolledBack
 from appliance.supervise.history_records import Phase, text_hash
 from appliance.supervise.inbox import Inbox, Ticket
 from appliance.supervise.judge import Judged, judge, with_room
@@ -37,7 +39,8 @@ class Machine:
     phases: Phases | None = None
     """Of the revision that is tried now."""
     trying: Proposal | None = None
-    deciding: str = ""
+    lost: ApplianceError | None = None
+    """Nothing serves any more."""
     watchers: set[Callable[[Phase], None]] = field(default_factory=set)
     """Told each phase as it ends."""
     _overtaken: int = 0
@@ -64,6 +67,8 @@ class Machine:
             outcome = await self._try(newest)
             for ticket in (newest, *same):
                 ticket.settle(outcome)
+            if self.lost is not None:
+                raise self.lost
 
     async def _try(self, ticket: Ticket) -> Outcome:
         proposal, parts = ticket.proposal, self.parts
@@ -101,6 +106,9 @@ class Machine:
             judged = await judge(self.parts, self.running, checked, revision, self.phases)
         except ApplianceError as error:
             return self._refused("rejected", revision, error), ""
+        except Exception as error:
+            self.parts.report.note("".join(traceback.format_exception(error)).rstrip(), "error")
+            return self._refused("failed", revision, findings.refusal(findings.defect(checked, error))), ""
         plan = judged.candidate.plan.hash
         if judged.decision.action == "none":
             self.running = dataclasses.replace(self.running, candidate=judged.candidate)
@@ -120,6 +128,7 @@ class Machine:
                 self.parts.front.ask(self.running.candidate.plan, candidate.plan, checked.position)
             made, judged = await self._carry_out(judged, revision)
         except ApplianceError as error:
+            await self.parts.front.stay(self.parts.servers)
             return self._refused("rejected", revision, error, judged)
         except RolledBack as error:
             self.running = dataclasses.replace(self.running, generation=error.generation)
@@ -128,7 +137,8 @@ class Machine:
             return self._outcome("failed", revision, judged, (found,))
         except Lost as error:
             found = findings.lost(checked.position(""), str(error.__context__), str(error))
-            raise ApplianceError([found], exit_code=2) from error
+            self.lost = findings.refusal(found)
+            return self._outcome("failed", revision, judged, (found,))
         drain = candidate.plan.server.drain_seconds
         self.running = Running(candidate, made.generation, revision)
         self.parts.front.leave(drain)
@@ -144,7 +154,10 @@ class Machine:
             return await strategy(judged.decision.action).carry_out(transition), judged
         except EngineSaidNo as error:
             situation = await with_room(self.running, judged.candidate, judged.situation)
-            decision = insist(judged.decision, situation, str(error))
+            try:
+                decision = insist(judged.decision, situation, str(error))
+            except DoesNotFit as refusal:
+                raise findings.refusal(findings.no_room(judged.candidate.checked, str(refusal))) from refusal
             judged = Judged(judged.candidate, situation, decision)
             self.parts.report.decided((), decision)
             await self.retiring.done()
@@ -224,9 +237,10 @@ class Machine:
         )
 
     async def _ended(self, proposal: Proposal, outcome: Outcome, seconds: float) -> None:
-        if outcome.result != "superseded":
+        if outcome.result != "superseded" and self.lost is None:
             self.facts = _facts(self.facts, proposal, outcome)
-            await self.parts.servers.tell(self.facts)
+            with contextlib.suppress(*STEPS):
+                await self.parts.servers.tell(self.facts)
         self.parts.report.ended(outcome, seconds)
         self.on_outcome(proposal, outcome)
 

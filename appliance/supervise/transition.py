@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from appliance.server.config import ReloadFacts, ServerConfig
 from appliance.supervise.crew import Crew
 from appliance.supervise.decide import Decision
+from appliance.supervise.failed import STEPS, Lost
 from appliance.supervise.front import Front
 from appliance.supervise.generation import Engines, Generation
 from appliance.supervise.history_records import Proof
@@ -17,6 +18,8 @@ from appliance.supervise.server_group import ServerGroup
 
 PROOF_SECONDS = 120.0
 """What a candidate's own requests may take; a large model on a slow machine needs some."""
+RETURN_SECONDS = 300.0
+"""For an old engine that died as well to be there again."""
 SETTLE_SECONDS = 10.0
 """A new engine that dies so soon takes its generation with it."""
 
@@ -102,17 +105,21 @@ class Transition:
             await self.crew.stays(generation.keepers, self.settle_seconds)
         self.crew.rely(generation.keepers, self.policy)
 
-    async def restore(self) -> None:
-        """The old state serves again, on an old generation that lives."""
-        await self.front.stay(self.servers)
+    async def restore(self, generation: Generation) -> None:
+        """The old state serves again on `generation`, which is the old one or has its addresses. Raises Lost."""
         old = server_config(self.running.candidate, self.old, self.running.revision, self.facts)
-        if not self.switched:
-            await self.servers.discard()
-            self.servers.adopt(old)
-            return
-        with self.phase("back to the old state"):
-            await self.servers.prepare(old, False, PROOF_SECONDS)
-            await self.servers.switch()
+        try:
+            await self.front.stay(self.servers)
+            if not self.switched:
+                await self.servers.discard()
+                self.servers.adopt(old)
+                return
+            with self.phase("back to the old state"):
+                await self.crew.ready(generation.keepers, RETURN_SECONDS)
+                await self.servers.prepare(old, False, PROOF_SECONDS)
+                await self.servers.switch()
+        except STEPS as error:
+            raise Lost(str(error)) from error
         self.switched = False
 
 

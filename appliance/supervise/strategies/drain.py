@@ -1,5 +1,7 @@
 """The new generation takes the place of the old one: new requests wait, and those that ran go on on the new one."""
 
+import contextlib
+
 from appliance.supervise.failed import STEPS, Lost, RolledBack
 from appliance.supervise.generation import Generation
 from appliance.supervise.transition import Made, Transition
@@ -31,12 +33,14 @@ async def carry_out(transition: Transition) -> Made:
         await transition.settle(new)
     except STEPS as error:
         settling = transition.switched
-        await servers.hold(*hold)
+        with contextlib.suppress(*STEPS):
+            await servers.hold(*hold)
         if new is not None:
             await transition.engines.stop(new)
         back = await _boot_again(transition) if gone else old
-        await transition.restore()
-        await servers.release()
+        await transition.restore(back)
+        with contextlib.suppress(*STEPS):
+            await servers.release()
         raise RolledBack(error, back, settling) from error
     return Made(new, proof)
 

@@ -10,7 +10,7 @@ async def carry_out(transition: Transition) -> Made:
         proof = await transition.prove(generation)
         await transition.switch()
     except STEPS as error:
-        await transition.restore()
+        await transition.restore(generation)
         raise RolledBack(error, generation) from error
     generation.plan = transition.candidate.plan
     return Made(generation, proof)

@@ -16,7 +16,7 @@ async def carry_out(transition: Transition) -> Made:
         await transition.settle(new)
     except STEPS as error:
         settling = transition.switched
-        await transition.restore()
+        await transition.restore(old)
         if new is not None:
             await transition.engines.stop(new)
         raise RolledBack(error, old, settling) from error
