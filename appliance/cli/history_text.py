@@ -14,7 +14,7 @@ from appliance.supervise.history_records import Revision
 from .changes_text import grid, section
 from .times import duration, moment
 
-FILE_NAME = re.compile(r"^\S+:(?=\d+:\d+ AP)")
+FILE_NAME = re.compile(r"^.*?:(?=\d+:\d+ AP)")
 """Of a diagnostic; where there is little room its line and column say enough."""
 
 

@@ -50,10 +50,11 @@ def print_status(told: ApplianceStatus, console: Console) -> None:
         section(console, "Reload under way", Text(f"{told.reloading}{behind}", style="cyan"))
     if told.last_reload is not None:
         section(console, "Last tried", _last(told.last_reload))
+    said = told.last_reload.error or "" if told.last_reload else ""
     if told.file is not None:
-        _file(told.file, console)
+        _file(told.file, console, said)
     if told.gitops is not None:
-        section(console, "GitOps", _gitops(told.gitops))
+        section(console, "GitOps", _gitops(told.gitops, said))
     section(console, "History", _history(told.history, told))
 
 
@@ -93,17 +94,18 @@ def _last(last: Revision) -> Text:
     return text
 
 
-def _file(file: FileStatus, console: Console) -> None:
+def _file(file: FileStatus, console: Console, said: str) -> None:
+    """`said`: what stands above already."""
     style = "green" if file.state == "synced" else "red" if file.state in ("invalid", "missing") else "yellow"
     text = Text.assemble((file.state, style), f": {FILES[file.state]}\n", (file.path, "dim"))
-    if file.error:
+    if file.error and file.error not in said:
         text.append(f"\n{file.error}", style="red")
-    section(console, "File", text)
+    section(console, "Profile", text)
     if file.drift:
         section(console, "  differs in", changes_table(file.drift))
 
 
-def _gitops(git: GitStatus) -> Text:
+def _gitops(git: GitStatus, said: str) -> Text:
     text = Text.assemble((git.state, SYNCS[git.state]), f": {git.repo}, {git.ref}, {git.path}")
     if git.commit:
         text.append(f"\n{git.commit[:12]} {git.subject}").append(f"  {git.author}", style="dim")
@@ -111,7 +113,7 @@ def _gitops(git: GitStatus) -> Text:
         text.append(f"\nwhat runs is {git.running[:12]}", style="yellow")
     if git.checked is not None:
         text.append(f"\nchecked {ago(git.checked)}", style="dim")
-    if git.error:
+    if git.error and git.error not in said:
         text.append(f"\n{git.error}", style="red")
     return text
 

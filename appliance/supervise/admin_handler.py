@@ -59,7 +59,7 @@ class AdminHandler:
 
     async def status(self) -> ApplianceStatus:
         running, road = self._subject.running, self._subject.road
-        pin, kept, file = self.history.pinned, self._kept(), None
+        pin, kept, file = self.history.pinned, self._pulled(), None
         if running is not None:
             file = await detached(lambda: file_status(road, running.candidate, pin, kept))
         name = running.candidate.checked.profile.name if running else self._subject.folder.path.name
@@ -80,14 +80,19 @@ class AdminHandler:
         return outcome
 
     async def wanted(self) -> Text:
-        kept, file = self._kept(), self._subject.road.file
-        if kept is not None:
-            return Text(name=f"{file} in git", text=kept)
+        file = self._subject.road.file
+        if pulled := self._pulled():
+            return pulled
         try:
             return Text(name=str(file), text=file.read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError) as error:
             fact = f"cannot be read: {getattr(error, 'strerror', None) or 'it is not UTF-8'}"
             raise cannot_run(Position(str(file)), "AP0001", fact, "correct the path or the permissions") from error
+
+    def _pulled(self) -> Text | None:
+        """The text that is followed, under the name that diagnostics give it."""
+        text, git = self._kept(), self._git()
+        return Text(name=f"{git.path} at {git.commit[:7]}", text=text) if text is not None and git else None
 
     async def plan_against(self, text: str, file: str) -> Planned:
         running, road = self._subject.running, self._subject.road

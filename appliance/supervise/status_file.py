@@ -3,6 +3,7 @@
 from msgspec.structs import replace
 
 from appliance.diagnostics import ApplianceError, Diagnostic, Severity
+from appliance.supervise.admin_protocol import Text
 from appliance.supervise.comparison import field_changes
 from appliance.supervise.history_records import Pin, text_hash
 from appliance.supervise.judge import new_contents
@@ -10,12 +11,12 @@ from appliance.supervise.road import Candidate, Checked, InvalidText, Road
 from appliance.supervise.status import FieldChange, FileStatus
 
 
-def file_status(road: Road, running: Candidate, pin: Pin | None, kept: str | None = None) -> FileStatus:
+def file_status(road: Road, running: Candidate, pin: Pin | None, kept: Text | None = None) -> FileStatus:
     """Reads, validates and plans, and never fetches a model: for a thread of its own. `kept` = the text of a git
     commit that stands in for the file."""
-    told = FileStatus(path=str(road.file), state="synced")
+    told = FileStatus(path=kept.name if kept else str(road.file), state="synced")
     try:
-        checked = road.check(kept, str(road.file))
+        checked = road.check(kept.text if kept else None, told.path)
         told = replace(told, hash=text_hash(checked.document.text))
         drift = differences(running, planned(road, checked))
     except InvalidText as error:
@@ -33,7 +34,12 @@ def planned(road: Road, checked: Checked) -> Candidate:
     from appliance.source import resolve
 
     profile = checked.profile
-    resolve(profile.model, base=checked.base, position=checked.position("model.source"))
+    resolve(
+        profile.model,
+        base=checked.base,
+        position=checked.position("model.source"),
+        digest=checked.position("model.sha256"),
+    )
     return road.plan(checked)
 
 

@@ -8,6 +8,7 @@ from bare_model import bare_model
 
 from appliance.plan import MACHINES
 from appliance.source.silent import Silent
+from appliance.supervise.admin_protocol import Text
 from appliance.supervise.history_records import Pin, text_hash
 from appliance.supervise.road import Candidate, Road
 from appliance.supervise.status import ApplianceStatus, FileStatus, GitStatus
@@ -43,7 +44,7 @@ def look(tmp_path: Path) -> Look:
         file.write_text(text.replace(before, after) if before else text)
         if gone:
             file.unlink()
-        return file_status(road, running, pin, kept)
+        return file_status(road, running, pin, Text(name="p.yaml at 1f2e3d4", text=kept) if kept else None)
 
     return edited
 
@@ -106,7 +107,8 @@ def test_a_file_that_is_gone_is_missing(look: Look) -> None:
 
 
 def test_the_text_of_a_commit_stands_in_for_the_file(look: Look) -> None:
-    assert look(kept="schema: 1\nnmae: x\n").state == "invalid"
+    told = look(kept="schema: 1\nnmae: x\n")
+    assert (told.state, told.path) == ("invalid", "p.yaml at 1f2e3d4") and told.error.startswith("1:1 AP0102")
     assert look().state == "synced" and look(kept="x").hash == text_hash("x")
 
 
