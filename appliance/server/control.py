@@ -12,8 +12,8 @@ from appliance.server.config import ReloadFacts, ServerConfig
 class Prepare(msgspec.Struct, frozen=True, tag="prepare", kw_only=True):
     """Build a state beside the current one, connect to its engines and let it prove itself. One candidate at a time.
 
-    Its engines have to be up, of one weight fingerprint, with room for its context. With `probe`, too: real requests
-    through the candidate's own routes, on every replica (a chat token, a decision where the endpoint is on).
+    Its engines, retired no longer, have to be up, of one weight fingerprint, with room for its context. With `probe`,
+    too: real requests through the candidate's own routes, on every replica (a chat token, a decision where it is on).
     Answered within `seconds`; an error leaves no candidate behind.
     """
 
@@ -26,7 +26,7 @@ class Prepare(msgspec.Struct, frozen=True, tag="prepare", kw_only=True):
 class Switch(msgspec.Struct, frozen=True, tag="switch", kw_only=True):
     """The candidate takes every request from now on, those held among them: a Hold ends here.
 
-    Requests in flight keep their state. Its addresses are no longer retired.
+    Requests in flight keep their state.
     """
 
     reference: int
@@ -69,6 +69,16 @@ class Retire(msgspec.Struct, frozen=True, tag="retire", kw_only=True):
     carry: bool
 
 
+class Leave(msgspec.Struct, frozen=True, tag="leave", kw_only=True):
+    """Other servers take what comes: accept nothing more, answer what is here within `seconds`, then exit with code 0.
+
+    Idle connections are closed, every other one after the answer that runs on it.
+    """
+
+    reference: int
+    seconds: float
+
+
 class Tell(msgspec.Struct, frozen=True, tag="tell", kw_only=True):
     """New facts for the metrics; the state stays."""
 
@@ -76,7 +86,7 @@ class Tell(msgspec.Struct, frozen=True, tag="tell", kw_only=True):
     reload: ReloadFacts
 
 
-Command = Prepare | Switch | Discard | Hold | Release | Retire | Tell
+Command = Prepare | Switch | Discard | Hold | Release | Retire | Leave | Tell
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):

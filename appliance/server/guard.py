@@ -48,4 +48,6 @@ def inside_client(app: ASGIApp, seconds: float) -> httpx.AsyncClient:
     async def entered(scope: Scope, receive: Receive, send: Send) -> None:
         await app({**scope, INSIDE: True}, receive, send)
 
-    return httpx.AsyncClient(transport=httpx.ASGITransport(entered), base_url="http://inside", timeout=seconds)
+    return httpx.AsyncClient(
+        transport=httpx.ASGITransport(entered), base_url="http://inside", timeout=seconds, trust_env=False
+    )

@@ -29,14 +29,13 @@ class Road:
 
     async def first(self, request: Request, cut: asyncio.Future[str]) -> Replica:
         """Raises EngineDied."""
-        retired = [replica for replica in self._engines.replicas if replica.retired is not None]
-        if len(retired) == len(self._engines.replicas) and all(replica.retired == "carry" for replica in retired):
+        if not self._engines.open and all(replica.carries for replica in self._engines.replicas):
             return await self._current(request, cut)
         return self._engines.choose(request)
 
     def leads_on(self, died: Replica, fingerprint: str) -> bool:
         """Whether what ran on `died`, with weights of that fingerprint, can go on."""
-        return died.retired == "carry" or any(
+        return died.carries or any(
             replica is not died and _fingerprint(replica) == fingerprint for replica in self._known()
         )
 
@@ -61,7 +60,7 @@ class Road:
         if engines is None:
             raise EngineDied("the engine that took over cannot go on with it")
         if not engines.open:
-            ups = [asyncio.ensure_future(r.client.wait_ready()) for r in engines.replicas if r.retired is None]
+            ups = [asyncio.ensure_future(r.client.wait_ready()) for r in engines.replicas if not r.retired]
             try:
                 if ups:
                     waiting = asyncio.wait(ups, timeout=RESUME_SECONDS, return_when=asyncio.FIRST_COMPLETED)

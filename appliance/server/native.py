@@ -63,7 +63,7 @@ class NativeState:
         except TimeoutError:
             engines = self.context.engines
             missing = f" ({engines.reason})" if len(engines.open) < len(engines.replicas) else ""
-            raise StateError(f"no answer from {stage[0]} within {seconds:g} s{missing}") from None
+            raise StateError(f"no answer from {stage[0]} within {round(seconds, 1):g} s{missing}") from None
 
     async def _engines_up(self) -> Proof:
         boots = [await replica.client.wait_ready() for replica in self.context.engines.replicas]

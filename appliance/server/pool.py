@@ -3,7 +3,6 @@
 import asyncio
 from collections import OrderedDict
 from collections.abc import Iterable
-from typing import Literal
 
 from appliance.engine.client import EngineClient, EngineDied
 from appliance.engine.protocol import Ready, Request
@@ -30,12 +29,14 @@ class Replica:
         """States and generations that need the connection."""
         self.unfinished: set[str] = set()
         self.tokens = 0
-        self.retired: Literal["carry", "cut"] | None = None
-        """Takes nothing more; what became of the requests on it."""
+        self.retired = False
+        """Takes nothing more."""
+        self.carries = False
+        """What runs on it goes on with the engines that serve next, when it ends."""
 
     @property
     def open(self) -> bool:
-        return self.retired is None and self.client.ready is not None
+        return not self.retired and self.client.ready is not None
 
     def takes(self, request: Request) -> bool:
         """Whether the adapter it asks for is there."""
@@ -80,11 +81,10 @@ class Pool:
             self._closing.add(task)
             task.add_done_callback(self._closing.discard)
 
-    def retire(self, addresses: Iterable[str], how: Literal["carry", "cut"] | None) -> None:
-        """None takes it back."""
+    def mark(self, addresses: Iterable[str], *, retired: bool, carries: bool) -> None:
         for address in addresses:
             if replica := self._replicas.get(address):
-                replica.retired = how
+                replica.retired, replica.carries = retired, carries
 
     async def close(self) -> None:
         await asyncio.gather(*self._closing, *(replica.client.close() for replica in self._replicas.values()))
@@ -113,7 +113,7 @@ class Engines:
     @property
     def reason(self) -> str:
         reasons = dict.fromkeys(
-            replica.client.reason if replica.retired is None else "the engine is being replaced"
+            replica.client.reason if not replica.retired else "the engine is being replaced"
             for replica in self.replicas
             if not replica.open
         )

@@ -25,12 +25,13 @@ async def retire(succession: Succession, addresses: frozenset[str], seconds: flo
     def left() -> int:
         return sum(state.left_on(addresses) for state in succession.states)
 
+    succession.shared.pool.mark(addresses, retired=False, carries=carry)
     begun, most = time.monotonic(), left()
     while (now := left()) and time.monotonic() - begun < seconds:
         most = max(most, now)
         await asyncio.sleep(POLL_SECONDS)
     # from here on nothing new can come to them; what has come meanwhile is moved or cut too
-    succession.shared.pool.retire(addresses, "carry" if carry else "cut")
+    succession.shared.pool.mark(addresses, retired=True, carries=carry)
     carried = sum(state.carry(addresses) for state in succession.states) if carry else 0
     cut = sum(state.cut(addresses, CUT) for state in succession.states)
     return Ends(max(0, most - carried - cut), carried, cut)

@@ -59,6 +59,7 @@ class Succession:
 
     async def _build_and_prove(self, config: ServerConfig, seconds: float, probe: bool) -> Proof:
         deadline = time.monotonic() + seconds
+        self.shared.pool.mark(config.engine_addresses, retired=False, carries=False)
         try:
             async with asyncio.timeout(seconds):
                 candidate = await build(config, self.shared, self.current)
@@ -89,7 +90,7 @@ class Succession:
 
     def release(self) -> None:
         """What is held goes to the current state, on engines that take work again."""
-        self.shared.pool.retire(self.current.config.engine_addresses, None)
+        self.shared.pool.mark(self.current.config.engine_addresses, retired=False, carries=False)
         self.shared.gate.release()
 
     @contextmanager

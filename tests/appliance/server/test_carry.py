@@ -202,3 +202,52 @@ def test_other_weights_are_no_twin(boot: Any) -> None:
     server.engine.process.send_signal(signal.SIGKILL)
     failure = stream.end().failure
     assert failure and failure["code"] == 503
+
+
+def test_an_engine_that_dies_before_its_time_is_up_is_carried_too(two: Any) -> None:
+    server, second = two
+    stream = Stream(server)
+    server.until(stream.began, "it streams")
+    server.tell("hold", requests=4, seconds=30)
+    retired = server.send("retire", addresses=[server.engine.address], seconds=20, carry=True)
+    server.engine.stop()
+    server.answers.of(retired)
+    server.switch(engine_addresses=[second.address])
+    whole(stream.end())
+
+
+def test_generation_after_generation_under_load_loses_no_request(boot: Any) -> None:
+    """Surges and drains in turn, on two engines, each time with no time to finish."""
+    server = boot(engine={"step": 0.005})
+    second = server.another_engine("second", step=0.005)
+    addresses = [server.engine.address, second.address]
+    stop = threading.Event()
+
+    def work(number: int) -> int:
+        done = 0
+        while not stop.is_set():
+            whole(Stream(server, n=1 + number % 2, priority=number).end(), 1 + number % 2)
+            done += 1
+        return done
+
+    def replace(round_: int) -> int:
+        old, new = addresses[round_ % 2], addresses[1 - round_ % 2]
+        if round_ % 3 == 0:
+            server.tell("hold", requests=64, seconds=30)
+        else:
+            server.switch(engine_addresses=[new], generation=round_ + 2)
+        ends = server.tell("retire", addresses=[old], seconds=0, carry=True)
+        if round_ % 3 == 0:
+            server.switch(engine_addresses=[new], generation=round_ + 2)
+        return int(ends.get("carried", 0))
+
+    with concurrent.futures.ThreadPoolExecutor(12) as pool:
+        workers = [pool.submit(work, number) for number in range(12)]
+        try:
+            carried = sum(replace(round_) for round_ in range(12))
+        finally:
+            stop.set()
+        assert sum(worker.result() for worker in workers) >= 12
+    assert carried > 12
+    server.until(lambda: server.idle() and second.journal["running"] == 0, "both engines are idle")
+    assert "Traceback" not in server.log.read_text()
