@@ -140,9 +140,9 @@ class Following:
 
 @asynccontextmanager
 async def following(
-    folder: Path, settings: GitOps, answer: Callable[[Proposal], Outcome] = good, **bounds: float
+    folder: Path, settings: GitOps, outcome: Callable[[Proposal], Outcome] = good, **bounds: float
 ) -> AsyncIterator[Following]:
-    told = Following(answer=answer)
+    told = Following(answer=outcome)
     quick = Bounds(**{"first_retry": 0.2, "longest_retry": 0.5, "answer": 30.0, **bounds})  # type: ignore[arg-type]
     told.agent = Agent(folder, told.propose, told.note, told._changed.set, quick)
     told.agent.configure(settings)

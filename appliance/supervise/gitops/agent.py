@@ -131,13 +131,17 @@ class Agent:
             if settings is None:
                 await self._pause(None)
                 continue
-            if not self._patient:
-                standing = self._standing
-                answer = await self._answer(settings, standing)
-                if answer is not None and standing is self._standing:
-                    await self._act(settings, standing, answer)
-            self._patient = False
-            if self._settings:
+            if self._patient:
+                self._patient = False
+                self._woken.clear()
+                await self._pause(settings.interval)
+                continue
+            self._woken.clear()
+            standing = self._standing
+            answer = await self._answer(settings, standing)
+            if answer is not None and standing is self._standing:
+                await self._act(settings, standing, answer)
+            if self._settings and not self._patient:
                 spread = self._settings.interval * self._bounds.spread
                 await self._pause(self._settings.interval + random.uniform(-spread, spread))
 

@@ -1,7 +1,7 @@
 """The fourth tier: the profile against the machine it is validated on. `--offline` leaves it out."""
 
 from ..facts import Rule
-from . import address, files, keys, model
+from . import address, files, gitops, keys, model
 
 MACHINE_RULES: tuple[Rule, ...] = (
     model.present,
@@ -9,5 +9,7 @@ MACHINE_RULES: tuple[Rule, ...] = (
     files.named_files,
     files.template,
     keys.api_keys,
+    gitops.credentials,
+    gitops.known_hosts,
     address.free,
 )

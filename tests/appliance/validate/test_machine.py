@@ -122,3 +122,31 @@ def test_cannot_be_read(tmp_path: Path, name: str) -> None:
     result = validate(f"{tmp_path}/{name}")
     assert [finding.code for finding in result.diagnostics] == ["AP0001"]
     assert not result.readable
+
+
+def test_what_opens_a_followed_repository(check: Check, tmp_path: Path) -> None:
+    """By reference, for https and for ssh, and never shown."""
+    key = tmp_path / "key"
+    key.write_text("-----BEGIN OPENSSH PRIVATE KEY-----\n")
+    key.chmod(0o640)
+    text = "-----BEGIN OPENSSH PRIVATE KEY-----\nsecret\n"
+    https, ssh = "https://example.org/x.git", "git@example.org:x.git"
+    cases = [
+        (https, "env: GONE", "AP0305 GONE is not set"),
+        (https, "file: nothing", "AP0306 nothing cannot be read"),
+        (ssh, "env: GONE", "AP0305 GONE is not set"),
+        (ssh, "env: TOKEN", "AP0305 holds no private key"),
+        (ssh, "env: KEY", ""),
+        (ssh, "file: key", "AP0307 ssh refuses"),
+        (https, "env: TOKEN", ""),
+    ]
+    for repo, given, expected in cases:
+        result = check(
+            f"gitops: {{repo: '{repo}', path: p.yaml, credentials: {{{given}}}}}",
+            environ={"TOKEN": "a-secret-token", "KEY": text},
+        )
+        found = [f"{one.code} {one.message}" for one in result.diagnostics if one.path.startswith("gitops")]
+        code, _, words = expected.partition(" ")
+        assert bool(found) == bool(expected), found
+        assert not found or (found[0].startswith(code) and words in found[0])
+        assert "secret" not in "".join(map(str, result.diagnostics))

@@ -1,0 +1,55 @@
+"""Is what opens the followed repository where the profile says it is? Its value is never shown."""
+
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+from ...api_key import UnusableKeyError, from_file, from_variable
+from ...diagnostics import Diagnostic
+from ...profile.repository import repository_kind
+from ..facts import Facts
+
+PATH = "gitops.credentials"
+
+
+def credentials(facts: Facts) -> Iterator[Diagnostic]:
+    gitops = facts.profile.gitops
+    given = gitops.credentials if gitops else None
+    if gitops is None or given is None:
+        return
+    ssh = repository_kind(gitops.repo) == "ssh"
+    if given.env is not None:
+        yield from _variable(facts, given.env, ssh)
+    elif given.file is not None:
+        yield from _file(facts, given.file, ssh)
+
+
+def known_hosts(facts: Facts) -> Iterator[Diagnostic]:
+    gitops = facts.profile.gitops
+    if gitops and gitops.known_hosts and not Path(gitops.known_hosts).is_file():
+        yield facts.error("AP0303", "gitops.known_hosts", f"no file {gitops.known_hosts}", "correct the path")
+
+
+def _variable(facts: Facts, name: str, ssh: bool) -> Iterator[Diagnostic]:
+    value = facts.environ.get(name)
+    if ssh and value and "PRIVATE KEY" not in value:
+        fact = f"the environment variable {name} holds no private key"
+        yield facts.error("AP0305", PATH, fact, "put the text of the key file in it")
+    elif not ssh or not value:
+        try:
+            from_variable(name, value)
+        except UnusableKeyError as error:
+            yield facts.error("AP0305", PATH, error.fact, error.fix)
+
+
+def _file(facts: Facts, name: str, ssh: bool) -> Iterator[Diagnostic]:
+    try:
+        from_file(name)
+    except UnusableKeyError as error:
+        yield facts.error("AP0306", PATH, error.fact, error.fix)
+        return
+    mode = Path(name).stat().st_mode
+    if ssh and mode & (stat.S_IRWXG | stat.S_IRWXO):
+        yield facts.error("AP0307", PATH, f"ssh refuses {name}, which others can read", f"chmod 600 {name}")
+    elif mode & stat.S_IROTH:
+        yield facts.warning("AP0307", PATH, f"every user of this machine can read {name}", f"chmod 600 {name}")
