@@ -102,7 +102,12 @@ def plan_file(file: Path, machine: "HardwareSnapshot", forecast: bool) -> "Plan"
         show(remarks, file=sys.stderr)
     if checked.profile is None or checked.errors:
         raise ApplianceError(list(checked.errors), exit_code=1 if checked.readable else 2)
-    found = resolve(checked.profile.model, base=file.parent, position=checked.position("model.source"))
+    found = resolve(
+        checked.profile.model,
+        base=file.parent,
+        position=checked.position("model.source"),
+        digest=checked.position("model.sha256"),
+    )
     checkpoint = read_checkpoint(found.path, checked.position)
     return make_plan(checked.profile, machine, checkpoint, position=checked.position, forecast=forecast)
 

@@ -16,5 +16,6 @@ def pull(file: Annotated[Path, typer.Argument(help="The profile.", show_default=
     checked = validate(file, offline=True)
     if checked.profile is None or checked.errors:
         raise ApplianceError(list(checked.errors), exit_code=1 if checked.readable else 2)
-    found = resolve(checked.profile.model, True, progress(), file.parent, checked.position("model.source"))
+    places = checked.position("model.source"), checked.position("model.sha256")
+    found = resolve(checked.profile.model, True, progress(), file.parent, *places)
     typer.echo(f"{found.origin}\n  {found.path}" + (f"\n  sha256 {found.sha256} verified" if found.sha256 else ""))

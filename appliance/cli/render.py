@@ -82,7 +82,12 @@ def _subject(file: Path, machine: "HardwareSnapshot", forecast: bool, command: s
     checked = validate(file, offline=True, locate=lambda profile: here(profile.model, file.parent))
     if checked.profile is None or checked.errors:
         raise ApplianceError(list(checked.errors), exit_code=1 if checked.readable else 2)
-    found = resolve(checked.profile.model, base=file.parent, position=checked.position("model.source"))
+    found = resolve(
+        checked.profile.model,
+        base=file.parent,
+        position=checked.position("model.source"),
+        digest=checked.position("model.sha256"),
+    )
     checkpoint = read_checkpoint(found.path, checked.position)
     plan = make_plan(checked.profile, machine, checkpoint, position=checked.position, forecast=forecast)
     return Subject(checked.document, checked.profile, plan, command, os.environ)

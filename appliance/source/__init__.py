@@ -27,12 +27,14 @@ def resolve(
     progress: Progress | None = None,
     base: Path | None = None,
     position: Position | None = None,
+    digest: Position | None = None,
 ) -> ResolvedSource:
     """The model on this machine, fetched first when `download`; ApplianceError (AP05xx) when it cannot be had.
 
-    Relative paths start at `base` (the profile's folder); `position` is that of `model.source` in the profile.
+    Relative paths start at `base` (the profile's folder); `position` is that of `model.source` in the profile, `digest`
+    that of `model.sha256`.
     """
-    return fetch(model.source, model.sha256, download, progress, base, position)
+    return fetch(model.source, model.sha256, download, progress, base, position, digest)
 
 
 def fetch(
@@ -42,10 +44,11 @@ def fetch(
     progress: Progress | None = None,
     base: Path | None = None,
     position: Position | None = None,
+    digest: Position | None = None,
 ) -> ResolvedSource:
     """`resolve` for a source that stands in no profile."""
     where = position or Position(source)
-    want = Want(sha256, download, progress or Silent(), base or Path.cwd(), where)
+    want = Want(sha256, download, progress or Silent(), base or Path.cwd(), where, digest=digest)
     return parse(source, where).resolve(want)
 
 

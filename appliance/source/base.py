@@ -46,6 +46,13 @@ class Want:
     base: Path
     """Relative paths start here."""
     position: Position
+    digest: Position | None = None
+    """Where `model.sha256` stands; None = at `position`."""
+
+
+def refuse_digest(want: Want, fact: str, fix: str) -> NoReturn:
+    """AP0503 at model.sha256."""
+    refuse(want.digest or want.position, "AP0503", fact, fix, "model.sha256")
 
 
 class ModelSource(Protocol):

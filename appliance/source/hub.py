@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Self
 
 from appliance.profile.source import Source
-from appliance.source.base import ResolvedSource, Want, refuse
+from appliance.source.base import ResolvedSource, Want, refuse, refuse_digest
 
 PATTERNS = ["*.safetensors", "*.json", "*.jinja", "*.model", "tokenizer*", "vocab*", "merges.txt"]
 
@@ -28,9 +28,7 @@ class HubRepository:
     def resolve(self, want: Want) -> ResolvedSource:
         if want.sha256:
             fix = "remove model.sha256 and pin a commit: hf:org/name@commit"
-            refuse(
-                want.position, "AP0503", "sha256 is for single files, the source is a repository", fix, "model.sha256"
-            )
+            refuse_digest(want, "sha256 is for single files, the source is a repository", fix)
         import httpx
         from huggingface_hub import snapshot_download
         from huggingface_hub.errors import (

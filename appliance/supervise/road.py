@@ -67,7 +67,8 @@ class Road:
 
         begun = time.monotonic()
         profile, position = checked.profile, checked.position
-        source = resolve(profile.model, True, self.progress, checked.base, position("model.source"))
+        places = position("model.source"), position("model.sha256")
+        source = resolve(profile.model, True, self.progress, checked.base, *places)
         fetched = time.monotonic()
         checkpoint = read_checkpoint(source.path, position)
         plan = make_plan(profile, self.hardware, checkpoint, position=position, revision=revision)

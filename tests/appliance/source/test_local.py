@@ -12,9 +12,9 @@ from appliance.source import fetch
 
 def refusal(source: str, sha256: str | None = None, base: Path | None = None) -> str:
     with pytest.raises(ApplianceError) as caught:
-        fetch(source, sha256, base=base, position=Position("p.yaml", 4, 11))
+        fetch(source, sha256, base=base, position=Position("p.yaml", 4, 11), digest=Position("p.yaml", 5, 11))
     text = str(caught.value)
-    assert text.startswith("p.yaml:4:11 AP05")
+    assert text.startswith("p.yaml:5:11 AP0503" if "model.sha256:" in text else "p.yaml:4:11 AP05")
     return text
 
 

