@@ -16,6 +16,7 @@ from appliance.server.control import (
     Command,
     Discard,
     Hold,
+    Leave,
     Prepare,
     Release,
     Retire,
@@ -116,6 +117,8 @@ class Channel:
                 succession.shared.gate.hold(command.requests, command.seconds)
             case Release():
                 succession.release()
+            case Leave():
+                succession.shared.leave(command.seconds)
             case Tell():
                 succession.profile.facts = command.reload
         return Answer(reference=reference)

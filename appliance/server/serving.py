@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import logging
+import math
 import signal
 import socket
 from collections.abc import Callable, Iterator
@@ -39,6 +40,7 @@ class DrainingServer(uvicorn.Server):
         )
         self._succession = succession
         self._shared = succession.shared
+        self._shared.leave = self._leave
         self._accepting = accepting
         self._drain: asyncio.Task[None] | None = None
         self._acceptors: list[Acceptor] = []
@@ -68,6 +70,12 @@ class DrainingServer(uvicorn.Server):
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self._begin_drain)
         yield
+
+    def _leave(self, seconds: float) -> None:
+        """uvicorn's own way to end: it stops accepting, and waits for the answers that run."""
+        logger.info("leaving: running requests have up to %g s", seconds)
+        self.config.timeout_graceful_shutdown = math.ceil(seconds)
+        self.should_exit = True
 
     def _begin_drain(self) -> None:
         if self._drain is None:

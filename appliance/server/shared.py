@@ -1,5 +1,6 @@
 """What outlives every state of the server: connections, counts, numbers, and the gate for new work."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from appliance.server.admission import Admission
@@ -24,6 +25,8 @@ class Shared:
     """SIGTERM came: what is new is refused."""
     active: int = 0
     """HTTP requests being answered or held, the open routes aside."""
+    leave: Callable[[float], None] = lambda seconds: None
+    """Ends the process without a refusal: see control.Leave."""
     engines: Engines | None = None
     """Those of the current state; None where it has none that speak our protocol."""
 

@@ -78,6 +78,18 @@ class Crew:
         )
         self._check_fallen(keepers)
 
+    def let_go(self, keepers: Iterable[Keeper]) -> None:
+        """They may end by themselves: that is no death."""
+        keepers = list(keepers)
+        self.spare(keepers)
+        for keeper in keepers:
+            keeper.let_go()
+
+    async def gone(self, keepers: Iterable[Keeper], seconds: float) -> None:
+        """Returns when all of them have ended, or after `seconds`."""
+        if running := [self._tasks[keeper] for keeper in keepers if keeper in self._tasks]:
+            await asyncio.wait(running, timeout=seconds)
+
     async def stop(self, keepers: Iterable[Keeper], seconds: float) -> None:
         """SIGTERM, then SIGKILL after `seconds` or when forced. They end by themselves or not: none is left."""
         keepers = list(keepers)

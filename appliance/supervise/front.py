@@ -1,6 +1,7 @@
 """What clients see: the listening socket and the API servers behind it, exchanged together when either changes."""
 
 import asyncio
+import contextlib
 import os
 import shutil
 import socket
@@ -15,14 +16,15 @@ from appliance.plan import Plan
 from appliance.plan.units import plural
 from appliance.server import board
 from appliance.server.config import ServerConfig
+from appliance.server.control import Leave
 from appliance.supervise import probe
 from appliance.supervise.crew import ONCE, Crew, Fell
 from appliance.supervise.keeper import Keeper, Listener
 from appliance.supervise.listener import listen
 from appliance.supervise.process import Role
 from appliance.supervise.restart import RestartPolicy
-from appliance.supervise.server_control import ServerControl
-from appliance.supervise.server_group import ServerGroup
+from appliance.supervise.server_control import ServerControl, ServerGone, ServerRefused
+from appliance.supervise.server_group import ANSWER_SECONDS, ServerGroup
 
 SERVER = "appliance.server.main"
 SERVER_GRACE = 4.0
@@ -131,7 +133,17 @@ class Front:
         task.add_done_callback(self._leaving.discard)
 
     async def _end(self, left: Side, drain_seconds: float) -> None:
-        await self.crew.stop(left.keepers, drain_seconds + SERVER_GRACE)
+        """Told to leave: a connection that is open is answered, what comes new finds the other servers."""
+        self.crew.let_go(left.keepers)
+
+        async def ask(keeper: Keeper) -> None:
+            assert keeper.control is not None, "a server's role talks"
+            with contextlib.suppress(ServerGone, ServerRefused):
+                await keeper.control.ask(lambda number: Leave(reference=number, seconds=drain_seconds), ANSWER_SECONDS)
+
+        await asyncio.gather(*(ask(keeper) for keeper in left.keepers))
+        await self.crew.gone(left.keepers, drain_seconds + SERVER_GRACE)
+        await self.crew.stop(left.keepers, SERVER_GRACE)
         left.close()
 
     async def close(self, seconds: float) -> None:

@@ -83,6 +83,10 @@ class Keeper:
         if self._process is not None:
             self._process.signal(number)
 
+    def let_go(self) -> None:
+        """The running process may end by itself; none follows it."""
+        self._stop.set()
+
     async def _live(self) -> int:
         self.starts += 1
         line = self.listener.line

@@ -25,6 +25,7 @@ from appliance.server.control import (
     Command,
     Discard,
     Hold,
+    Leave,
     Prepare,
     Release,
     Retire,
@@ -78,6 +79,8 @@ class Server:
                 self.held = command
             case Release():
                 self.held = None
+            case Leave():
+                os.kill(os.getpid(), signal.SIGTERM)
             case Tell(reload=facts):
                 self.facts = facts
             case Retire(carry=carry):
