@@ -40,6 +40,7 @@ _AUTO = option("enable-auto-tool-choice")
 _PARSER = option("tool-call-parser")
 _REASONING = option("reasoning-parser")
 _QUANTIZATION = option("quantization")
+_METHOD = option("speculative-config", "method")
 _KV = option("kv-cache-dtype")
 _BY_PLUGIN = "are read by a plugin only, not by the engine itself"
 _OTHER_WEIGHTS = "serve the model in another format, or install the plugin"
@@ -106,6 +107,15 @@ HINTS = (
         "a model that reasons puts its reasoning into the answer when no parser is named",
         "name the parser of the model's family",
         names="reasoning-parser",
+    ),
+    Hint(
+        "VM0039",
+        Severity.ERROR,
+        _METHOD,
+        (Sets(_METHOD, Is(("mlp_speculator",))),),
+        "the name is still taken, but draft models of this kind belonged to the old engine and are not loaded any more",
+        "use an EAGLE draft made for the model, or ngram",
+        Release(0, 11),
     ),
     Hint(
         "VM0038",

@@ -29,7 +29,7 @@ QUIRKS: dict[Quirk, tuple[str, str, str, Severity]] = {
     ),
     Quirk.QUOTED_BOOLEAN: (
         "VM0014",
-        "a boolean in quotes is a text; the engine's YAML loader makes it the model's name",
+        "a boolean in quotes is a text: Python takes it for true, and the engine's YAML loader for the model's name",
         "write it without quotes",
         Severity.ERROR,
     ),

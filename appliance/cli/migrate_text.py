@@ -57,6 +57,11 @@ def _show_outcome(result: Result, outcome: Outcome, target: Release, told: set[s
     typer.echo(typer.style(_wrapped(f"{result.path}: {', '.join(dict.fromkeys(names)) or result.dialect}"), bold=True))
     start = origin.release.short if origin.release else "an unknown release"
     typer.echo(_wrapped(f"from {start} ({origin.said}) to {target.short}", "  "))
+    read = [place.name for place in deployment.elsewhere if place.read]
+    if read:
+        typer.echo(_wrapped(f"with the variables of {', '.join(read)}", "  "))
+    if not deployment.editable:
+        typer.echo(_wrapped("this kind of file is only read: what follows is to be changed by hand", "  "))
     for part, title in TITLES.items():
         findings = outcome.of(part)
         if not findings:

@@ -8,7 +8,6 @@ from appliance.migrations.change import Change, Part
 from appliance.migrations.dialects import Dialect
 from appliance.migrations.operations import Add, CannotEditError, Comment, Operation, Remove, Rewrite
 
-ONLY_READ = "this kind of file is only read; change it by hand"
 SHARED = "another deployment of this file needs it as it stands; change it by hand"
 
 
@@ -17,7 +16,7 @@ def carry_out(
 ) -> tuple[list[Edit], list[Change]]:
     """The edits, and the changes as they came out."""
     if not deployment.editable:
-        return [], undone(changes, ONLY_READ)
+        return [], undone(changes)
     kept = list(changes)
     while operations := [operation for change in kept for operation in change.operations]:
         try:
@@ -64,8 +63,8 @@ def _real(operations: Iterable[Operation]) -> list[Remove | Rewrite]:
     return [operation for operation in operations if isinstance(operation, Remove | Rewrite)]
 
 
-def undone(changes: Sequence[Change], reason: str) -> list[Change]:
-    """None of them is made."""
+def undone(changes: Sequence[Change], reason: str = "") -> list[Change]:
+    """None of them is made. reason: empty where it is said about the file as a whole."""
     return [_left(change, reason) if change.part in (Part.CHANGED, Part.DECISION) else change for change in changes]
 
 
@@ -83,7 +82,7 @@ def _without(change: Change, refusal: CannotEditError, others: Sequence[Change])
 
 def _left(change: Change, reason: str) -> Change:
     if change.part is Part.CHANGED or change.operations:
-        message = f"{change.message} (left as it is: {reason})"
+        message = f"{change.message} (left as it is: {reason})" if reason else change.message
         return replace(change, part=Part.DECISION, message=message, operations=())
     return change
 

@@ -122,7 +122,12 @@ def _planned(dialect: str, deployment: Deployment, wanted: Wanted, lines: Lines)
 
         changes = adapted(changes, deployment, wanted.target)
     told = (change for change in changes if concerns(change, deployment, wanted.target, dialect))
-    return [advised(here(change), dialect) for change in told]
+    return [advised(here(change), dialect) for change in told if not _own(change, dialect)]
+
+
+def _own(change: Change, dialect: str) -> bool:
+    """A name of the file's own, as VLLM_IMAGE in a .env that compose reads, rather than a misspelt one."""
+    return dialect == "dotenv" and change.code == "VM0009" and not change.way_out
 
 
 def _edited(

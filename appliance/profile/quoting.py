@@ -2,7 +2,10 @@
 
 import re
 
-CREDENTIAL = re.compile(r"(?<=://)[^/@\s'\"]+:[^/@\s'\"]+(?=@)|\b(?:sk-|hf_|gh[pos]_|xox[bp]-)[\w-]{6,}")
+# a token of the hub has no further underscore; `hf_overrides` and `hf_access_token` are names
+CREDENTIAL = re.compile(
+    r"(?<=://)[^/@\s'\"]+:[^/@\s'\"]+(?=@)|\b(?:sk-|gh[pos]_|xox[bp]-)[\w-]{6,}|\bhf_[A-Za-z0-9]{10,}"
+)
 
 
 def covered(text: str) -> str:

@@ -89,9 +89,19 @@ class ArgString:
         if first == 0:
             following = self.command[last + 1].start if last + 1 < len(self.command) else self.command[last].end
             return self.command[0].start, following
-        if self.command[last].end < len(self.layer.text) and first < self.start and last + 1 < len(self.command):
-            return self.command[first].start, self.command[last + 1].start
+        if last + 1 < len(self.command):
+            begins_line = "\n" in self._between(first - 1) and "\n" not in self._between(last)
+            if begins_line or (first < self.start and self.command[last].end < len(self.layer.text)):
+                return self.command[first].start, self.command[last + 1].start
         return self.command[first - 1].end, self.command[last].end
+
+    def _between(self, index: int) -> str:
+        """What is written between a word and the next one; a folded text has blanks where lines end in the file."""
+        start, end = self.command[index].end, self.command[index + 1].start
+        if not isinstance(self.layer, Inlay):
+            return self.layer.text[start:end]
+        first, last = self.layer.place(start, end)
+        return getattr(self.layer.parent, "text", "")[first:last]
 
     def _alone(self, first: int, last: int) -> bool:
         """Whether the words are all that an `export`, or a line of assignments, has to say."""
@@ -134,8 +144,13 @@ class ArgString:
         if head:
             end = self.command[head].start if head < len(self.command) else self.command[-1].end
             spans.append((self.command[0].start, end))
-        spans += [self._cut(index, index) for index in sorted(gone) if index > head]
-        return spans
+        runs: list[tuple[int, int]] = []
+        for index in sorted(gone):
+            if index > head:
+                runs[-1:] = (
+                    [(runs[-1][0], index)] if runs and runs[-1][1] == index - 1 else [*runs[-1:], (index, index)]
+                )
+        return [*spans, *(self._cut(*run) for run in runs)]
 
     def _check(self, edit: Edit, wishes: Sequence[Wish], adds: Sequence[Add]) -> None:
         """An unquoted YAML scalar cannot hold every text."""
@@ -215,13 +230,10 @@ class ArgString:
             after -= 1
         if after <= self.start or after < 1:
             return " "
-        start, end = self.command[after - 1].end, self.command[after].start
-        written_ = self.layer.text[start:end]
-        if isinstance(self.layer, Inlay):
-            first, last = self.layer.place(start, end)
-            raw = getattr(self.layer.parent, "text", "")[first:last]
-            if written_ == " " and "\n" in raw and "\\" not in raw:
-                return "\n"
+        written_ = self.layer.text[self.command[after - 1].end : self.command[after].start]
+        raw = self._between(after - 1)
+        if written_ == " " and "\n" in raw and "\\" not in raw:
+            return "\n"
         return written_ if written_.strip(" \t\r\n") in ("", "\\") else " "
 
     def _equals(self) -> bool:

@@ -3,10 +3,10 @@
 import re
 from collections.abc import Callable, Iterator
 
-from yaml.nodes import MappingNode, Node
+from yaml.nodes import MappingNode, Node, ScalarNode
 
 from appliance.migrations.canonical import Deployment, Entrypoint
-from appliance.migrations.dialects import DialectError
+from appliance.migrations.dialects import DialectError, load
 from appliance.migrations.dialects.layers import Inlay, Layer
 from appliance.migrations.dialects.process import Reader, engines_of, speaks
 from appliance.migrations.dialects.ray_configs import read_configs
@@ -159,12 +159,38 @@ def _workspace(reader: Reader, node: MappingNode) -> list[Deployment]:
     return read_containers(reader, node, _name(node))
 
 
+def _release(reader: Reader, node: MappingNode) -> list[Deployment]:
+    """A chart's values inside an object: Argo CD's Application, Flux's HelmRelease, k3s's HelmChart."""
+    found: list[Deployment] = []
+    for mapping in walk(node):
+        for key, value in entries(mapping, merged=False):
+            if key.value not in ("values", "valuesObject", "valuesContent"):
+                continue
+            inlay = decode(reader.layer, value) if isinstance(value, ScalarNode) else None
+            tree = _inner(inlay) if inlay else Tree(reader.layer, (value,)) if isinstance(value, MappingNode) else None
+            found += _chart(tree, reader.path) if tree else []
+    return found
+
+
+def _chart(tree: Tree, path: str) -> list[Deployment]:
+    """By the dialect whose values they are."""
+    for name in ("production-stack", "llm-d", "registry"):
+        chart = load(name)
+        if isinstance(chart, YamlDialect) and chart.certainty(tree):
+            return chart.reader(tree, path)
+    return []
+
+
 _READERS: dict[str, Callable[[Reader, MappingNode], list[Deployment]]] = {
     "Model": _kubeai,
     "ConfigMap": _config_map,
     "Secret": _config_map,
     "InferenceService": _predictor,
     "Workspace": _workspace,
+    "Application": _release,
+    "ApplicationSet": _release,
+    "HelmRelease": _release,
+    "HelmChart": _release,
 }
 
 

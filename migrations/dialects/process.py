@@ -95,11 +95,15 @@ class Reader:
         certain: bool = False,
         hint: ReleaseHint | None = None,
         files: Node | None = None,
+        variables: Node | None = None,
     ) -> list[Deployment]:
-        """certain: this is known to be an engine, whatever the image. files: names of files with variables."""
+        """certain: this is known to be an engine, whatever the image. files: names of files with variables.
+
+        variables: the environment where it does not stand in the mapping itself.
+        """
         picture = image if image is not None else text_of(get(node, "image"))
         release = hint or self.hint(get(node, "image"))
-        variables = get(node, env)
+        variables = variables or get(node, env)
         engines = self._engines([get(node, key) for key in command], picture, certain)
         around = self.variables(variables) if engines or certain or speaks(self.layer, variables) else Variables()
         if not engines:

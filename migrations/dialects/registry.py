@@ -74,17 +74,23 @@ def _read(tree: Tree, path: str) -> list[Deployment]:
     known = {id(value) for _, _, value in sure}
     found = []
     for root in tree.roots:
-        names = _names(root)
+        names, above = _names(root), _above(root)
         for mapping in walk(root):
             for key, value in entries(mapping, merged=False):
                 more = isinstance(value, SequenceNode) and _ARGUMENTS.search(key.value) and _all_known(tree, value)
                 if id(value) in known or more:
-                    found += _deployments(reader, mapping, key.value, value, names.get(id(mapping), ""))
+                    label, parent = names.get(id(mapping), ""), above.get(id(mapping))
+                    found += _deployments(reader, mapping, key.value, value, label, parent)
     return found
 
 
-def _deployments(reader: Reader, mapping: MappingNode, key: str, node: Node, label: str) -> list[Deployment]:
+def _deployments(
+    reader: Reader, mapping: MappingNode, key: str, node: Node, label: str, above: MappingNode | None
+) -> list[Deployment]:
+    """above: the mapping around an `image:` that holds a command; the variables stand there."""
     env = next((value for name, value in entries(mapping, merged=False) if _ENV.search(name.value)), None)
+    if env is None and above is not None:
+        env = next((value for name, value in entries(above, merged=False) if _ENV.search(name.value)), None)
     model = next((text_of(get(mapping, name)) for name in _MODELS if text_of(get(mapping, name))), None)
     image = next((value for name, value in entries(mapping, merged=False) if "image" in name.value), None)
     hint = (reader.hint(image) if image is not None else None) or _version(reader, mapping)
@@ -93,8 +99,9 @@ def _deployments(reader: Reader, mapping: MappingNode, key: str, node: Node, lab
     if hint is not None and hint.release is None:
         hint = _version(reader, mapping) or hint
     if not isinstance(node, MappingNode):
+        around = env if env is not None and get(mapping, _name_of(mapping, env)) is not env else None
         return reader.process(
-            mapping, label or key, (key,), _name_of(mapping, env), model=model, certain=True, hint=hint
+            mapping, label or key, (key,), _name_of(mapping, env), None, model, True, hint, variables=around
         )
     around = reader.variables(env) if env is not None else Variables()
     sink = OptionKeys(reader.layer, node, Flavor.KEYWORDS)
@@ -114,6 +121,16 @@ def _version(reader: Reader, mapping: MappingNode) -> ReleaseHint | None:
         if inlay is not None:
             return ReleaseHint(inlay.text, Release.parse(inlay.text), span(inlay, 0, len(inlay.text)), key)
     return None
+
+
+def _above(root: Node) -> dict[int, MappingNode]:
+    """The mapping around each `image:`."""
+    return {
+        id(value): mapping
+        for mapping in walk(root)
+        for key, value in entries(mapping, merged=False)
+        if key.value == "image"
+    }
 
 
 def _names(root: Node) -> dict[int, str]:

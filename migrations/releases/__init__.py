@@ -5,6 +5,7 @@ from importlib import import_module
 from appliance.migrations.rule import Rule
 
 MODULES = (
+    "r0_05",
     "r0_08",
     "r0_09",
     "r0_10_0",

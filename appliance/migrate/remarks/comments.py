@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from appliance.diagnostics import Severity
+from appliance.migrations.catalogue import catalogue
 from appliance.migrations.change import Change, Part
 from appliance.migrations.example import read_example
 from appliance.migrations.plan import plan_changes
@@ -15,6 +16,7 @@ from ..finding import Finding
 from .scene import Scene, remark
 
 _COMMENT = re.compile(r"^[ \t]*#+[ \t]*(?!VM\d{4}:)([^\n]*?--[A-Za-z][^\n]*?)[\s\\]*$", re.MULTILINE)
+_KEY = re.compile(r"^[ \t]*#+[ \t]*([A-Za-z][\w-]*)[ \t]*:[ \t]*([^\s#][^\n]*?)?\s*$", re.MULTILINE)
 _SETTING = re.compile(r"VLLM_\w+=")
 _LONG = 120
 
@@ -24,8 +26,7 @@ def comment_remarks(scene: Scene, index: int) -> Iterator[Finding]:
     if index:
         return
     seen = set()
-    for found in _COMMENT.finditer(scene.text):
-        text = found[1]
+    for at, text in _options(scene):
         if text in seen:
             continue
         seen.add(text)
@@ -34,8 +35,19 @@ def comment_remarks(scene: Scene, index: int) -> Iterator[Finding]:
             codes = ", ".join(dict.fromkeys(change.code for change in stale))
             names = ", ".join(dict.fromkeys(change.subject for change in stale))
             fact = f"still says {names}, which {scene.target.short} does not take ({codes}); comments are left alone"
-            place = scene.lines.at(found.start(1))
+            place = scene.lines.at(at)
             yield remark("VM0115", Severity.NOTE, "comment", fact, "correct or delete it", place)
+
+
+def _options(scene: Scene) -> Iterator[tuple[int, str]]:
+    """Offsets and texts of comments with options; the engine's own YAML has them as keys."""
+    for found in _COMMENT.finditer(scene.text):
+        yield found.start(1), found[1]
+    if scene.dialect == "vllm-config":
+        for found in _KEY.finditer(scene.text):
+            name = found[1].replace("_", "-")
+            if name in catalogue().options:
+                yield found.start(1), f"--{name}={found[2] or ''}" if found[2] not in ("true", None) else f"--{name}"
 
 
 @lru_cache(maxsize=1024)

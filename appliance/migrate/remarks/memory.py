@@ -26,6 +26,7 @@ def memory_remarks(scene: Scene, index: int) -> Iterator[Finding]:
             where = f"device {devices}" if devices.isdigit() else "one device"
             listed = " + ".join(f"{share:g}" for share in shares)
             fact = f"{len(shares)} servers ask for {listed} of the memory; on {where} only the first would start"
+            fact += ", where they run at once" if scene.dialect == "makefile" else ""
             way_out = "give each its share, or its own devices"
             yield remark("VM0106", Severity.WARNING, "--gpu-memory-utilization", fact, way_out)
 

@@ -57,7 +57,7 @@ def test_removing_everything_leaves_every_other_line(case: Path) -> None:
 
 @pytest.mark.parametrize("case", CASES, ids=ids)
 def test_edits_stay_inside_elements(case: Path) -> None:
-    """Between two removed neighbours of a flow list stands a separator that belongs to neither."""
+    """Between two removed neighbours of a flow list, or lines of a command, stands what belongs to neither."""
     text = text_of(case)
     deployments, found = _remove_all(case, text)
     covered: set[int] = set()
@@ -66,7 +66,7 @@ def test_edits_stay_inside_elements(case: Path) -> None:
             covered.update(range(site.element.start, site.element.end))
     for edit in found:
         outside = [text[index] for index in range(edit.span.start, edit.span.end) if index not in covered]
-        assert set(outside) <= set(", \n")
+        assert set(outside) <= set(", \n\\")
 
 
 @pytest.mark.parametrize("case", CASES, ids=ids)
