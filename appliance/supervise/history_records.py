@@ -73,10 +73,16 @@ class Pin(msgspec.Struct, frozen=True, kw_only=True):
     away: str
 
 
-class HistoryHealth(msgspec.Struct, frozen=True, kw_only=True):
-    """`unwritable`: the last write failed and waits in memory; `renewed`: a damaged database was moved aside."""
+Health = Literal["fine", "unwritable", "renewed", "damaged"]
 
-    state: Literal["fine", "unwritable", "renewed"] = "fine"
+
+class HistoryHealth(msgspec.Struct, frozen=True, kw_only=True):
+    """unwritable: the last write failed and waits in memory. renewed: a damaged database was moved aside.
+
+    damaged: parts are missing. `detail` says more.
+    """
+
+    state: Health = "fine"
     revisions: int = 0
     unwritten: int = 0
     detail: str = ""

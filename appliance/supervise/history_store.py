@@ -4,17 +4,17 @@ import contextlib
 import sqlite3
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
 
 from appliance.supervise import history_file
-from appliance.supervise.history_records import HistoryHealth, Pin, Revision
+from appliance.supervise.history_records import Health, HistoryHealth, Pin, Revision
 
 Record = TypeVar("Record")
 KEPT_GOOD = 20
 KEPT_UNWRITTEN = 50
-DECODER = msgspec.json.Decoder(Revision)
+"""In memory while the disk takes nothing; applied ones go last."""
 SAVE = "INSERT OR REPLACE INTO revision VALUES (?, ?, ?, ?)"
 PRUNE = (
     "DELETE FROM revision WHERE number <= ? AND number != ? AND number NOT IN "
@@ -38,6 +38,7 @@ class Store:
         self.pin: Pin | None = None
         self._pin_unwritten = False
         self._renewed = self._refused = ""
+        self._unreadable, self._dropped = False, 0
         self.last_number = 0
         try:
             self._open()
@@ -52,7 +53,10 @@ class Store:
     def save(self, revision: Revision) -> None:
         self._unwritten[revision.number] = revision
         while len(self._unwritten) > KEPT_UNWRITTEN:
-            del self._unwritten[min(self._unwritten)]
+            others = [one for one in self._unwritten.values() if one.number != revision.number]
+            least = min(others, key=lambda one: (one.outcome == "applied", one.number))
+            del self._unwritten[least.number]
+            self._dropped += 1
         self._write_all(revision.number)
 
     def save_pin(self, pin: Pin | None) -> None:
@@ -63,22 +67,21 @@ class Store:
         self, where: str, values: Sequence[object], fits: Callable[[Revision], bool], limit: int
     ) -> tuple[Revision, ...]:
         """Newest first. `where` for what is in the file, `fits` the same for what waits in memory."""
-        query = f"SELECT record FROM revision WHERE {where} ORDER BY number DESC LIMIT ?"
-        rows = self._rows(query, (*values, limit + len(self._unwritten)))
-        found = {revision.number: revision for revision in map(DECODER.decode, rows)}
+        query = f"SELECT record FROM revision WHERE {where} ORDER BY number DESC"
+        found = {one.number: one for one in self._revisions(query, values, limit + len(self._unwritten))}
         found |= self._unwritten
         fitting = [r for r in found.values() if r.number not in self._unwritten or fits(r)]
         return tuple(sorted(fitting, key=lambda r: r.number, reverse=True)[:limit])
 
     def health(self) -> HistoryHealth:
-        rows = self._rows("SELECT count(*) FROM revision")
-        detail = "; ".join(part for part in (self._refused, self._renewed) if part)
-        return HistoryHealth(
-            state="unwritable" if self._refused else "renewed" if self._renewed else "fine",
-            revisions=rows[0] if rows else 0,
-            unwritten=len(self._unwritten),
-            detail=detail,
-        )
+        count = self._run(lambda database: int(database.execute("SELECT count(*) FROM revision").fetchone()[0]), 0)
+        lost = f"{self._dropped} revisions were never written" if self._dropped else ""
+        damaged = "some of its records cannot be read" if self._unreadable else ""
+        state: Health = "damaged" if damaged or lost else "fine"
+        if self._refused or self._renewed:
+            state = "unwritable" if self._refused else "renewed"
+        detail = "; ".join(part for part in (self._refused, lost, self._renewed, damaged) if part)
+        return HistoryHealth(state=state, revisions=count, unwritten=len(self._unwritten), detail=detail)
 
     def _write_all(self, about: int) -> None:
         """Everything that waits. A file that refuses or is damaged is opened anew for the next attempt."""
@@ -111,17 +114,33 @@ class Store:
         self._unwritten.clear()
         self._pin_unwritten = False
 
-    def _rows(self, query: str, values: Sequence[object] = ()) -> Sequence[Any]:
-        """First column; nothing where the file cannot be read now."""
+    def _revisions(self, query: str, values: Sequence[object], limit: int) -> list[Revision]:
+        """Those that can be read; nothing where the file cannot be."""
+
+        def read(database: sqlite3.Connection) -> list[Revision]:
+            found = []
+            for (record,) in database.execute(query, values):
+                try:
+                    found.append(msgspec.json.decode(record, type=Revision))
+                except msgspec.DecodeError:
+                    self._unreadable = True
+                if len(found) == limit:
+                    break
+            return found
+
+        return self._run(read, [])
+
+    def _run(self, read: Callable[[sqlite3.Connection], Record], nothing: Record) -> Record:
+        """Again on a new file where damage is met."""
         for _ in range(2):
             try:
-                return [row[0] for row in self._open().execute(query, values)]
+                return read(self._open())
             except sqlite3.Error as error:
                 self.close()
                 self._refused = str(error)
                 if not history_file.is_damage(error):
                     break
-        return ()
+        return nothing
 
     def _open(self) -> sqlite3.Connection:
         if self._database is not None:
@@ -136,8 +155,8 @@ class Store:
             database = history_file.connect(self._path)
         self._database = database
         if not self._pin_unwritten:
-            row = database.execute("SELECT record FROM pin").fetchone()
-            self.pin = msgspec.json.decode(row[0], type=Pin) if row else None
+            pins = [record for (record,) in database.execute("SELECT record FROM pin")]
+            self.pin = next(iter(_decoded(pins, Pin)), None)
         newest = database.execute("SELECT coalesce(max(number), 0) FROM revision").fetchone()[0]
         self._unwritten = {r.number: r for r in salvaged} | self._unwritten
         self.last_number = max(self.last_number, newest, *self._unwritten)

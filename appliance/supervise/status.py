@@ -84,7 +84,7 @@ class ApplianceStatus(msgspec.Struct, frozen=True, kw_only=True):
     plan: str = ""
     """Hash of its plan."""
     since: float | None = None
-    """When it came into this state."""
+    """When the revision that runs was taken up."""
     uptime: float | None = None
     """Since `appliance up`, by the monotonic clock."""
     processes: tuple[ProcessStatus, ...] = ()
