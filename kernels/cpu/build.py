@@ -11,6 +11,8 @@ from pathlib import Path
 
 from platformdirs import user_cache_path
 
+from .instructions import instructions
+
 SOURCE = Path(__file__).parent / "source"
 FLAGS = ("-std=c++17", "-O3", "-march=native", "-fopenmp", "-fPIC", "-fno-math-errno", "-w")
 COMPILERS = ("g++", "c++", "clang++")
@@ -27,24 +29,34 @@ def cache_root() -> Path:
     return Path(given).expanduser().absolute() if given else user_cache_path("appliance")
 
 
-def library_file(cache: Path, compiler: str | None = None, flags: tuple[str, ...] = FLAGS) -> Path:
-    """Path of the library; builds it where the cache has none. CannotBuildError says why there is none.
+def library_file(cache: Path, compiler: str | None = None) -> Path:
+    """The library for this very CPU, built where the cache has none; CannotBuildError says why it cannot be.
 
     `compiler`: a command; None = CXX from the environment, or the first of COMPILERS that is there.
     """
-    command = compiler or os.environ.get("CXX") or next(filter(shutil.which, COMPILERS), None)
+    command = compiler or _compiler()
+    target = cache / "kernels" / _identity(command) / "cpu.so"
+    if not target.exists():
+        build(target, command)
+    return target
+
+
+def build(target: Path, compiler: str | None = None, flags: tuple[str, ...] = FLAGS) -> None:
+    """CannotBuildError when it fails; `target` appears whole or not at all."""
+    command = compiler or _compiler()
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=target.parent) as work:
+            _compile(command, flags, Path(work)).replace(target)
+    except OSError as error:
+        raise CannotBuildError(f"{target.parent} cannot be written: {error.strerror or error}") from error
+
+
+def _compiler() -> str:
+    command = os.environ.get("CXX") or next(filter(shutil.which, COMPILERS), None)
     if command is None:
         raise CannotBuildError(f"no C++ compiler is installed (looked for {', '.join(COMPILERS)})")
-    folder = cache / "kernels" / _identity(command, flags)
-    target = folder / "cpu.so"
-    if not target.exists():
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryDirectory(dir=folder) as work:
-                _compile(command, flags, Path(work)).replace(target)
-        except OSError as error:
-            raise CannotBuildError(f"{folder} cannot be written: {error.strerror or error}") from error
-    return target
+    return command
 
 
 def _compile(command: str, flags: tuple[str, ...], work: Path) -> Path:
@@ -72,19 +84,11 @@ def _run(command: list[str]) -> str:
     return done.stdout
 
 
-def _identity(command: str, flags: tuple[str, ...]) -> str:
+def _identity(command: str) -> str:
     """Changes with the source, the compiler, the flags and the instruction set."""
     digest = hashlib.sha256()
     for path in sorted(SOURCE.iterdir()):
         digest.update(path.name.encode() + path.read_bytes())
     version = _run([command, "--version"])
-    digest.update(repr((command, flags, platform.machine(), _instructions(), version)).encode())
+    digest.update(repr((command, FLAGS, platform.machine(), sorted(instructions()), version)).encode())
     return digest.hexdigest()[:16]
-
-
-def _instructions() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        return platform.processor()
-    return next((line for line in lines if line.startswith(("flags", "Features"))), "")

@@ -12,6 +12,8 @@ from typing import Any
 import torch
 
 from .build import CannotBuildError, cache_root, library_file
+from .instructions import instructions
+from .prebuilt import prebuilt_file
 
 logger = logging.getLogger("appliance.engine")
 
@@ -62,9 +64,10 @@ class Library:
     def linear(self, dtype: torch.dtype) -> tuple[Any, Any] | None:
         """pack(weight, packed, columns, inner), product(input, packed, bias | 0, output, rows, inner, columns).
 
-        None where this CPU multiplies `dtype` faster by other means.
+        None where oneDNN multiplies `dtype` faster on this CPU.
         """
-        if not hasattr(self._library, f"pack_{NAMES[dtype]}"):
+        matrix_unit = dtype == torch.bfloat16 and "amx_bf16" in instructions()
+        if matrix_unit or not hasattr(self._library, f"pack_{NAMES[dtype]}"):
             return None
         pack = self.function(f"pack_{NAMES[dtype]}", c_void_p, c_void_p, c_long, c_long)
         return pack, self.function(f"linear_{NAMES[dtype]}", *[c_void_p] * 4, c_long, c_long, c_long)
@@ -82,7 +85,7 @@ class Library:
 def library() -> Library | None:
     """Built on this machine's first use. None, said once per process, where it cannot be built or loaded."""
     try:
-        return Library(library_file(cache_root()))
+        return Library(prebuilt_file() or library_file(cache_root()))
     except (CannotBuildError, OSError) as error:
         logger.warning("no compiled kernels, the slower ones of PyTorch serve: %s", error)
         return None

@@ -18,7 +18,7 @@ from appliance.engine.layers.parameters import Parameters
 from appliance.engine.runner.batch import Batch
 from appliance.engine.runner.compiled_attention import CompiledAttention, CompiledKernels
 from appliance.engine.runner.kv_pool import KVPool
-from appliance.kernels.cpu import build, library
+from appliance.kernels.cpu import build, library, prebuilt
 from appliance.kernels.kv import kv_format
 
 DTYPES = [torch.float32, torch.bfloat16, torch.float16]
@@ -32,8 +32,9 @@ def compiled(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
         found = library.library()
         assert found is not None
         return found
-    flags = tuple(OLDEST if flag == "-march=native" else flag for flag in build.FLAGS)
-    return library.Library(build.library_file(tmp_path_factory.mktemp("cache"), flags=flags))
+    made = tmp_path_factory.mktemp("cache") / "cpu.so"
+    build.build(made, flags=tuple(OLDEST if flag == "-march=native" else flag for flag in build.FLAGS))
+    return library.Library(made)
 
 
 def close(seen: torch.Tensor, expected: torch.Tensor) -> None:
@@ -165,6 +166,30 @@ def test_a_cache_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "kernels").write_text("a file, no folder")
     with pytest.raises(build.CannotBuildError, match="cannot be written"):
         build.library_file(tmp_path)
+
+
+def test_a_prebuilt_library_is_taken_by_what_the_cpu_knows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in prebuilt.KINDS:
+        (tmp_path / f"{name}.so").touch()
+    monkeypatch.setenv("APPLIANCE_KERNELS", str(tmp_path))
+    for known, name in (
+        (prebuilt.V4 | {"avx512_bf16"}, "x86-64-v4-bf16"),
+        (prebuilt.V4, "x86-64-v4"),
+        (prebuilt.V3, "x86-64-v3"),
+    ):
+        assert prebuilt.prebuilt_file(known) == tmp_path / f"{name}.so"
+    assert prebuilt.prebuilt_file(frozenset({"sse4_2"})) is None
+    monkeypatch.delenv("APPLIANCE_KERNELS")
+    assert prebuilt.prebuilt_file(prebuilt.V4) is None
+
+
+def test_libraries_are_built_beforehand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert prebuilt.main(tmp_path / "kernels") == 0
+    monkeypatch.setenv("APPLIANCE_KERNELS", str(tmp_path / "kernels"))
+    assert {path.stem for path in (tmp_path / "kernels").iterdir()} == set(prebuilt.KINDS)
+    found = prebuilt.prebuilt_file()
+    if found is not None:
+        CompiledOps(library.Library(found), torch.float32)
 
 
 def test_without_a_library_pytorch_serves(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:

@@ -76,10 +76,10 @@ static void linear(const typename Unit::Element* input, const typename Unit::Wor
                  (UNIT::Element*)output, rows, inner, columns);                                                     \
   }
 
-// Only where they are at least as fast as oneDNN's: narrower vectors and matrix units are its business.
+// Only where they are at least as fast as oneDNN's: narrower vectors are its business.
 #if defined(__AVX512F__)
 LINEAR(FloatUnit, float32)
 #endif
-#if PAIRS && !defined(__AMX_BF16__)
+#if PAIRS
 LINEAR(PairUnit, bfloat16)
 #endif
