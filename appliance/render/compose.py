@@ -10,6 +10,7 @@ from appliance.profile.types import host_port
 from . import container
 from .base import Options, Rendered, Subject
 from .names import data_key, dns_label
+from .needs import secret_variables
 from .sizing import MIB, Sizing, sizing
 from .yaml_text import yaml_text
 
@@ -21,7 +22,7 @@ class Compose:
     def render(self, subject: Subject, options: Options) -> Rendered:
         _refuse_what_compose_lacks(subject, options)
         name, sizes = dns_label(subject.profile.name), sizing(subject)
-        secrets = {data_key(str(key.file).strip("/")): str(key.file) for key in container.key_files(subject)}
+        secrets = {data_key(str(key.file).strip("/")): str(key.file) for key in container.mounted_secrets(subject)}
         tree: dict[str, Any] = {"name": name, "services": {"appliance": _service(subject, options, sizes, secrets)}}
         tree["volumes"] = {"state": {}, "cache": {}}
         if secrets:
@@ -82,7 +83,7 @@ def _environment(subject: Subject) -> list[str]:
     """A name without a value takes that of the shell, or of the file .env beside the compose file."""
     fixed = [f"{name}={value}" for name, value in container.ENVIRONMENT.items()]
     needed, optional = container.references(subject)
-    passed = dict.fromkeys([*container.key_variables(subject), *needed, *optional])
+    passed = dict.fromkeys([*secret_variables(subject), *needed, *optional])
     return [*fixed, *passed]
 
 
@@ -91,8 +92,7 @@ def _volumes(subject: Subject, options: Options) -> list[dict[str, Any]]:
     here = "." if folder == "." else folder if folder.startswith("..") else f"./{folder}"
     mounts = [_bind(here, container.CONFIG)]
     container.chat_template(subject)
-    if model := container.local_model(subject):
-        mounts.append(_bind(str(model), str(model)))
+    mounts += [_bind(str(named.file), str(named.file)) for named in container.local_folders(subject).values()]
     mounts.append({"type": "volume", "source": "state", "target": container.STATE})
     mounts.append({"type": "volume", "source": "cache", "target": container.CACHE})
     return mounts
@@ -122,11 +122,11 @@ def _remarks(subject: Subject) -> list[Diagnostic]:
                 "AP0801", Severity.WARNING, "security.api_keys", fact, "set security.api_keys: [{env: NAME}]"
             )
         )
-    if model := container.local_model(subject):
-        fact = f"the model is read from {model} of the machine that runs this file"
-        fix = "put it there, or use a hf: or pypi: source"
-        found.append(subject.remark("AP0802", Severity.WARNING, "model.source", fact, fix))
-    for key in container.key_files(subject):
+    for named in container.local_folders(subject).values():
+        fact = f"{named.file} is read from the machine that runs this file"
+        fix = "put the files there, or use a hf: or pypi: source"
+        found.append(subject.remark("AP0802", Severity.WARNING, named.path, fact, fix))
+    for key in container.mounted_secrets(subject):
         fact = f"{key.file} has to be readable by user {container.USER} of the container"
         found.append(subject.remark("AP0808", Severity.NOTE, key.path, fact, f"chown {container.USER} {key.file}"))
     return found

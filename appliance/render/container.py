@@ -1,16 +1,15 @@
 """What a container of the appliance needs from outside: names of variables and files, never what is in them."""
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
 
 from appliance import __version__
 from appliance.diagnostics import Diagnostic, Severity
 from appliance.profile.interpolate import FORM, REFERENCE
-from appliance.profile.source import parse_source
 
 from .base import Options, Subject
 from .names import data_key
+from .needs import NamedFile, local_sources, secret_files, secret_variables
 
 CONFIG = "/etc/appliance"
 PROFILE = "profile.yaml"
@@ -23,15 +22,6 @@ ENVIRONMENT = {"APPLIANCE_CACHE": CACHE, "HF_HOME": f"{CACHE}/huggingface", "HOM
 TAKEN = {"/", "/bin", "/dev", "/etc", "/home", "/lib", "/opt", "/proc", "/root", "/run", "/sys", "/tmp", "/usr", "/var"}
 TAKEN |= {"/usr/local", "/usr/bin", "/usr/lib", "/run/secrets", "/var/lib", "/var/cache", CONFIG, STATE, CACHE}
 IMAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/:@-]*")
-
-
-@dataclass(frozen=True)
-class KeyFile:
-    """One entry of security.api_keys that names a file."""
-
-    path: str
-    """Of the field."""
-    file: Path
 
 
 def image(subject: Subject, options: Options) -> str:
@@ -55,40 +45,37 @@ def references(subject: Subject) -> tuple[list[str], list[str]]:
     for found in REFERENCE.finditer(_without_comments(subject)):
         if found[0] != "$${" and (form := FORM.fullmatch(found[1] or "")):
             (optional if form[2] else needed)[form[1]] = None
-    keys = set(key_variables(subject))
+    keys = set(secret_variables(subject))
     return [name for name in needed if name not in keys], [
         name for name in optional if name not in needed and name not in keys
     ]
 
 
-def key_variables(subject: Subject) -> list[str]:
-    return [key.env for key in subject.profile.security.api_keys if key.env]
-
-
-def key_files(subject: Subject) -> list[KeyFile]:
+def mounted_secrets(subject: Subject) -> list[NamedFile]:
     """Their folders are mounted, so they must not hide anything of the image."""
     found = []
-    for index, key in enumerate(subject.profile.security.api_keys):
-        if key.file:
-            path = f"security.api_keys[{index}].file"
-            found.append(KeyFile(path, absolute(subject, path)))
-            if str(found[-1].file.parent) in TAKEN:
-                fact = f"{found[-1].file} lies in a folder that the container needs itself"
-                subject.refuse("AP0804", path, fact, "give keys a folder of their own, such as /etc/appliance-keys")
+    for named in secret_files(subject):
+        file = absolute(subject, named.path)
+        if str(file.parent) in TAKEN:
+            fact = f"{file} lies in a folder that the container needs itself"
+            subject.refuse("AP0804", named.path, fact, "give keys a folder of their own, such as /etc/appliance-keys")
+        found.append(NamedFile(named.path, file))
     return found
 
 
-def local_model(subject: Subject) -> Path | None:
-    """Folder that holds the model, where it is not fetched."""
-    source = parse_source(subject.profile.model.source)
-    if source.kind not in ("folder", "gguf"):
-        return None
-    path = absolute(subject, "model.source")
-    folder = path.parent if source.kind == "gguf" else path
-    if str(folder) in TAKEN:
-        fact = f"{folder} is a folder that the container needs itself"
-        subject.refuse("AP0804", "model.source", fact, "keep models in a folder of their own, such as /models")
-    return folder
+def local_folders(subject: Subject) -> dict[str, NamedFile]:
+    """Volume -> folder of a model or an adapter that is not fetched, each folder once."""
+    found: dict[str, NamedFile] = {}
+    for index, named in enumerate(local_sources(subject)):
+        path = absolute(subject, named.path)
+        folder = path.parent if path.suffix.lower() == ".gguf" else path
+        if str(folder) in TAKEN:
+            fact = f"{folder} is a folder that the container needs itself"
+            subject.refuse("AP0804", named.path, fact, "keep models in a folder of their own, such as /models")
+        if folder not in [known.file for known in found.values()]:
+            volume = "model" if named.path == "model.source" else f"adapter-{index}"
+            found[volume] = NamedFile(named.path, folder)
+    return found
 
 
 def chat_template(subject: Subject) -> str | None:
@@ -130,6 +117,13 @@ def remarks(subject: Subject) -> list[Diagnostic]:
         found.append(
             subject.remark("AP0807", Severity.WARNING, "", fact, "set them where the rendered text names them")
         )
+    gitops = subject.profile.gitops
+    if gitops is not None and gitops.repo.startswith(("/", "file:")):
+        fact = "the repository is a folder of this machine"
+        subject.refuse("AP0804", "gitops.repo", fact, "name a repository that the container reaches")
+    if folder := subject.profile.security.media.local_path:
+        fact = f"requests may name files in {folder}, which has to be part of the image"
+        found.append(subject.remark("AP0802", Severity.WARNING, "security.media.local_path", fact, "or remove it"))
     if subject.profile.engine.backend == "vllm":
         command = subject.profile.engine.vllm.command[0]
         fact = f"the images of deploy/ hold no {command}, which backend vllm starts"

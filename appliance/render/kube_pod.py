@@ -1,7 +1,6 @@
 """The pod of the appliance: one container, probes by what they mean, nothing writable but its own folders."""
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal
 
 from appliance.profile.source import parse_source
@@ -21,6 +20,7 @@ from .container import (
     template_key,
 )
 from .kube_secrets import KeySecret, variable
+from .needs import NamedFile
 from .sizing import GIB, MIB, Sizing
 
 DEVICE_RESOURCES = {"cuda": "nvidia.com/gpu", "rocm": "amd.com/gpu", "xpu": "gpu.intel.com/xe"}
@@ -38,13 +38,12 @@ class Pod:
     image: str
     sizes: Sizing
     secret: KeySecret
-    model: Path | None
-    """Folder that a volume of the operator fills."""
+    folders: dict[str, NamedFile]
+    """By volume: what the operator fills."""
     subject: Subject
 
-    @property
-    def claim(self) -> str:
-        return f"{self.name}-model"
+    def claim(self, volume: str) -> str:
+        return f"{self.name}-{volume}"
 
     @property
     def environment(self) -> str:
@@ -165,12 +164,8 @@ def extra_volumes(pod: Pod) -> list[tuple[dict[str, Any], dict[str, Any]]]:
     if pod.sizes.shared_memory:
         shared = {"medium": "Memory", "sizeLimit": f"{pod.sizes.shared_memory // GIB}Gi"}
         pairs.append(({"name": "shm", "emptyDir": shared}, {"name": "shm", "mountPath": "/dev/shm"}))
-    if pod.model:
-        claim = {"claimName": pod.claim, "readOnly": True}
-        pairs.append(
-            (
-                {"name": "model", "persistentVolumeClaim": claim},
-                {"name": "model", "mountPath": str(pod.model), "readOnly": True},
-            )
-        )
+    for volume, named in pod.folders.items():
+        claim = {"claimName": pod.claim(volume), "readOnly": True}
+        mount = {"name": volume, "mountPath": str(named.file), "readOnly": True}
+        pairs.append(({"name": volume, "persistentVolumeClaim": claim}, mount))
     return pairs

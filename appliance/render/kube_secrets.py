@@ -1,4 +1,4 @@
-"""The Secret that holds the API keys: its entries by name. It is referred to, never written."""
+"""The Secret that holds API keys and git credentials: its entries by name. It is referred to, never written."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from .base import Subject
-from .container import key_files, key_variables
+from .container import mounted_secrets
 from .names import data_key
+from .needs import API_KEYS, secret_variables
 
 
 @dataclass(frozen=True)
@@ -17,6 +18,8 @@ class KeySecret:
     """Entry and variable have one name."""
     files: tuple[tuple[Path, str], ...]
     """(path in the container, entry)."""
+    opens: str | None
+    """An entry that is an API key."""
 
     @property
     def entries(self) -> list[str]:
@@ -42,11 +45,14 @@ def variable(name: str, secret: str, optional: bool) -> dict[str, Any]:
 
 
 def key_secret(subject: Subject, name: str) -> KeySecret:
-    files = list(dict.fromkeys(found.file for found in key_files(subject)))
-    variables = tuple(dict.fromkeys(key_variables(subject)))
+    mounted = mounted_secrets(subject)
+    files = list(dict.fromkeys(found.file for found in mounted))
+    variables = tuple(secret_variables(subject))
     plain = Counter([*variables, *(data_key(path.name) for path in files)])
     entries = tuple(
         (path, data_key(path.name) if plain[data_key(path.name)] == 1 else data_key(str(path).strip("/")))
         for path in files
     )
-    return KeySecret(f"{name}-keys", variables, entries)
+    opens = [key.env for key in subject.profile.security.api_keys if key.env]
+    opens += [dict(entries)[found.file] for found in mounted if found.path.startswith(API_KEYS)]
+    return KeySecret(f"{name}-keys", variables, entries, opens[0] if opens else None)

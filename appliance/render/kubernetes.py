@@ -43,7 +43,7 @@ def make_pod(subject: Subject, options: Options) -> Pod:
         container.image(subject, options),
         sizing(subject),
         key_secret(subject, name),
-        container.local_model(subject),
+        container.local_folders(subject),
         subject,
     )
 
@@ -121,9 +121,9 @@ def _service_monitor(subject: Subject, name: str, secret: KeySecret) -> dict[str
 
 def monitor_authorization(subject: Subject, secret: KeySecret) -> dict[str, Any]:
     """Empty where metrics want no key."""
-    if not secret.entries or subject.profile.security.metrics_open:
+    if secret.opens is None or subject.profile.security.metrics_open:
         return {}
-    return {"type": "Bearer", "credentials": {"name": secret.name, "key": secret.entries[0]}}
+    return {"type": "Bearer", "credentials": {"name": secret.name, "key": secret.opens}}
 
 
 def _header(pod: Pod) -> list[str]:
@@ -145,8 +145,8 @@ def provided(pod: Pod) -> list[str]:
     needed, optional = container.references(pod.subject)
     if needed or optional:
         found.append(f"ConfigMap {pod.environment} with {', '.join([*needed, *optional])}")
-    if pod.model:
-        found.append(f"PersistentVolumeClaim {pod.claim}, which holds what belongs in {pod.model}")
+    for volume, named in pod.folders.items():
+        found.append(f"PersistentVolumeClaim {pod.claim(volume)}, which holds what belongs in {named.file}")
     return found
 
 
@@ -155,15 +155,15 @@ def object_remarks(pod: Pod) -> list[Diagnostic]:
     if pod.name != subject.profile.name:
         fact = f'"{subject.profile.name}" is no DNS label that begins with a letter; the objects are called {pod.name}'
         found.append(subject.remark("AP0803", Severity.NOTE, "name", fact, "rename the profile to have one name"))
-    if pod.model:
-        fact = f"the model lies in {pod.model}, which no pod has by itself"
-        fix = f"provide a PersistentVolumeClaim {pod.claim} with the files, or use a hf: or pypi: source"
-        found.append(subject.remark("AP0802", Severity.WARNING, "model.source", fact, fix))
+    for volume, named in pod.folders.items():
+        fact = f"no pod has the folder {named.file} by itself"
+        fix = f"provide a PersistentVolumeClaim {pod.claim(volume)} with the files, or use a hf: or pypi: source"
+        found.append(subject.remark("AP0802", Severity.WARNING, named.path, fact, fix))
     if pod.secret.entries:
-        fact = f"the keys are read from the Secret {pod.secret.name}: {', '.join(pod.secret.entries)}"
+        fact = f"secrets are read from the Secret {pod.secret.name}: {', '.join(pod.secret.entries)}"
         fix = f"create it: kubectl create secret generic {pod.secret.name} --from-file or --from-literal"
-        found.append(subject.remark("AP0808", Severity.NOTE, "security.api_keys", fact, fix))
-    else:
+        found.append(subject.remark("AP0808", Severity.NOTE, "", fact, fix))
+    if pod.secret.opens is None:
         fact = f"the pods listen on 0.0.0.0:{container.PORT} without a key: everything in the cluster can call them"
         fix = "set security.api_keys: [{env: NAME}]"
         found.append(subject.remark("AP0801", Severity.WARNING, "security.api_keys", fact, fix))

@@ -4,13 +4,13 @@ import math
 from pathlib import Path
 
 from appliance.diagnostics import Diagnostic, Severity
-from appliance.profile.source import parse_source
 from appliance.profile.types import host_port
 
 from .base import Options, Rendered, Subject
-from .container import KeyFile, references
+from .container import references
 from .names import data_key, dns_label
-from .sizing import LEAVING, fetches, sizing
+from .needs import NamedFile, local_sources, secret_files, secret_variables
+from .sizing import LEAVING, sizing
 
 PROGRAM = "/opt/appliance/bin/appliance"
 FOLDER = "/etc/appliance"
@@ -49,7 +49,7 @@ class Systemd:
     def render(self, subject: Subject, options: Options) -> Rendered:
         _refuse_what_systemd_lacks(subject, options)
         name, sizes = dns_label(subject.profile.name), sizing(subject)
-        keys = _key_files(subject)
+        keys = secret_files(subject)
         header = [
             f"# Written by `{subject.command}`; edit the profile, not this file.",
             f"# Install as /etc/systemd/system/{name}.service, the profile as {FOLDER}/{name}.yaml, the program below",
@@ -113,20 +113,14 @@ def _hardening(subject: Subject, devices: bool) -> list[str]:
 
 
 def _in_home(subject: Subject) -> bool:
-    source = parse_source(subject.profile.model.source)
-    return source.kind in ("folder", "gguf") and Path(source.path).parts[1:2] in (("home",), ("root",))
+    return any(named.file.parts[1:2] in (("home",), ("root",)) for named in local_sources(subject))
 
 
-def _key_files(subject: Subject) -> list[KeyFile]:
-    keys = subject.profile.security.api_keys
-    return [KeyFile(f"security.api_keys[{i}].file", Path(key.file)) for i, key in enumerate(keys) if key.file]
-
-
-def _credential(key: KeyFile) -> str:
+def _credential(key: NamedFile) -> str:
     return data_key(key.file.name)
 
 
-def _remarks(subject: Subject, keys: list[KeyFile]) -> list[Diagnostic]:
+def _remarks(subject: Subject, keys: list[NamedFile]) -> list[Diagnostic]:
     found = []
     for key in keys:
         place = _credentials(dns_label(subject.profile.name))
@@ -134,15 +128,15 @@ def _remarks(subject: Subject, keys: list[KeyFile]) -> list[Diagnostic]:
             fact = f"{key.file} is read by systemd and handed to the unit as {place / _credential(key)}"
             fix = f"write file: {place / _credential(key)}, filled from {FOLDER}/keys"
             found.append(subject.remark("AP0810", Severity.WARNING, key.path, fact, fix))
-    for path in ("model.source", "model.chat_template"):
-        local = path != "model.source" or not fetches(subject)
-        if local and (text := subject.written(path)) and not text.startswith("/"):
+    for named in local_sources(subject):
+        fact = f"{named.file} has to be readable by the unit's own user"
+        found.append(subject.remark("AP0802", Severity.NOTE, named.path, fact, "chmod -R a+rX it"))
+    for path in (*(named.path for named in local_sources(subject)), "model.chat_template"):
+        text = subject.written(path)
+        if text and not text.startswith("/"):
             fact = f'"{text}" starts at the folder or home of who runs it, in the unit at {FOLDER}'
             found.append(subject.remark("AP0804", Severity.WARNING, path, fact, "write an absolute path"))
-    if not fetches(subject):
-        fact = f"the model in {subject.profile.model.source} has to be readable by the unit's own user"
-        found.append(subject.remark("AP0802", Severity.NOTE, "model.source", fact, "chmod -R a+rX it"))
-    needed = [*references(subject)[0], *(key.env for key in subject.profile.security.api_keys if key.env)]
+    needed = [*references(subject)[0], *secret_variables(subject)]
     if needed:
         fact = f"the profile wants the environment variables {', '.join(needed)}"
         fix = f"set them in {FOLDER}/{dns_label(subject.profile.name)}.env"
@@ -155,7 +149,7 @@ def _credentials(name: str) -> Path:
     return Path(f"/run/credentials/{name}.service")
 
 
-def _key_source(key: KeyFile, name: str) -> str:
+def _key_source(key: NamedFile, name: str) -> str:
     return f"{FOLDER}/keys/{_credential(key)}" if key.file.parent == _credentials(name) else str(key.file)
 
 

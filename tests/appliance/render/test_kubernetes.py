@@ -132,6 +132,34 @@ def test_keys_are_references(make: Make) -> None:
     assert token["valueFrom"]["secretKeyRef"]["optional"] is True
 
 
+def test_git_credentials_are_references_too(make: Make) -> None:
+    git = "gitops: {repo: ssh://git@example.org/m.git, path: p.yaml, known_hosts: /git/hosts, credentials: {%s}}\n"
+    spec, container = pod(rendered("kubernetes", make(profile_text(git % "file: /git/key")), monitor=True))
+    (volume,) = [each for each in spec["volumes"] if each["name"] == "keys-0"]
+    assert {item["path"] for item in volume["secret"]["items"]} == {"key", "hosts"}
+    by_name = rendered("kubernetes", make(profile_text(git % "env: TOKEN")), monitor=True)
+    assert any(each["name"] == "TOKEN" and "valueFrom" in each for each in pod(by_name)[1]["env"])
+    assert any(remark.code == "AP0801" for remark in by_name.remarks)
+    monitor: Any = objects(by_name)["ServiceMonitor"]
+    assert "authorization" not in monitor["spec"]["endpoints"][0]
+
+
+def test_adapters_in_folders_are_volumes_too(make: Make) -> None:
+    adapters = "[{name: a, source: /loras/a}, {name: b, source: hf:o/b}, {name: c, source: /models/q}]"
+    text = profile_text("", source="/models/q").rstrip() + f"\n  adapters: {adapters}\n"
+    spec, container = pod(rendered("kubernetes", make(text)))
+    claims = {
+        each["name"]: each["persistentVolumeClaim"]["claimName"]
+        for each in spec["volumes"]
+        if len(each) == 2 and "persistentVolumeClaim" in each
+    }
+    assert claims == {"model": "triage-model", "adapter-1": "triage-adapter-1"}
+    assert {each["mountPath"] for each in container["volumeMounts"] if each["name"] in claims} == {
+        "/models/q",
+        "/loras/a",
+    }
+
+
 def test_equal_file_names_are_two_entries(make: Make) -> None:
     text = profile_text("security: {api_keys: [{file: /keys/a/main}, {file: /keys/b/main}]}\n")
     spec, _ = pod(rendered("kubernetes", make(text)))
@@ -240,6 +268,7 @@ def test_the_monitor_shows_a_key_where_metrics_want_one(make: Make, more: str, a
         ("security: {api_keys: [{file: /etc/appliance/main}]}\n", {}, "AP0804", "needs itself"),
         ("security: {api_keys: [{file: /keys/../etc/main}]}\n", {}, "AP0804", "only on the machine"),
         (VLLM + "parallelism: {nodes: 2, pipeline: 2}\n", {}, "AP0806", "Ray"),
+        ("gitops: {repo: /srv/m.git, path: p.yaml}\n", {}, "AP0804", "folder of this machine"),
         ("endpoints: {metrics: off}\n", {"monitor": True}, "AP0806", "metrics"),
         ("", {"namespace": "Not_Legal"}, "AP0806", "DNS label"),
         ("", {"namespace": "a\nb"}, "AP0806", "DNS label"),
