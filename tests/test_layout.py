@@ -16,7 +16,9 @@ ROOMS = ("engine", "kernels", "migrations", "schemas", "profiles")
 SKIPPED = {"__pycache__"}
 
 # room -> what it may import beside itself, by the start of the name after `appliance.`
-LIGHT_ENGINE = tuple(f"engine.{name}" for name in ("config", "logs", "protocol", "checkpoint", "tokenizer", "decide"))
+LIGHT_ENGINE = tuple(
+    f"engine.{name}" for name in ("config", "logs", "protocol", "checkpoint", "tokenizer", "decide", "lora.config")
+)
 FACTS = (*LIGHT_ENGINE, "kernels.kv")
 COMMON = ("diagnostics", "api_key")
 PROFILE = (*COMMON, "profile", "migrations", "schemas")
@@ -58,7 +60,14 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "appliance.__main__": ("cli",),
     "appliance.__init__": (),
 }
-LIGHT_FILES = ("engine/config.py", "engine/logs.py", "engine/protocol.py", "engine/client.py", "engine/streams.py")
+LIGHT_FILES = (
+    "engine/config.py",
+    "engine/logs.py",
+    "engine/protocol.py",
+    "engine/client.py",
+    "engine/streams.py",
+    "engine/lora/config.py",
+)
 LIGHT_FOLDERS = ("engine/checkpoint", "engine/tokenizer", "engine/decide", "migrations")
 
 

@@ -67,6 +67,7 @@ def make_app(state: State) -> Starlette:
     async def stream(body: dict[str, Any], chat: bool) -> Any:
         words = content_of(body)
         count = int(words.split()[1]) if words.startswith("count") else 3
+        ended = False
         try:
             for number in range(count):
                 delta = {"delta": {"content": f"{number} "}} if chat else {"text": f"{number} "}
@@ -74,10 +75,10 @@ def make_app(state: State) -> Starlette:
                 await asyncio.sleep(0.02)
                 if words.startswith("die"):
                     os.kill(os.getpid(), signal.SIGKILL)
+            ended = True
             yield "data: [DONE]\n\n"
-        except asyncio.CancelledError:
-            state.aborted += 1
-            raise
+        finally:
+            state.aborted += not ended
 
     async def decide(request: Request) -> Response:
         await note(request)

@@ -52,7 +52,7 @@ class Passage:
         self.route = route
         self.upstream: Upstream | None = None
         self.answered = False
-        """Bytes of the answer have gone to the client: it cannot start again elsewhere."""
+        """The head of the answer is there: it cannot start again elsewhere."""
         self._content = content
         self._headers = {name: headers[name] for name in PASSED_ON if name in headers}
         self._headers |= {"x-request-id": headers["x-request-id"], "accept-encoding": "identity"}
@@ -67,6 +67,7 @@ class Passage:
             upstream = self.state.upstreams.choose(tried)
             try:
                 await self._interruptible(self._send(upstream))
+                self.answered = True
                 return
             except Moved:
                 await self._leave()
@@ -107,7 +108,6 @@ class Passage:
         chunks = self.response.aiter_raw()
         try:
             while (chunk := await self._interruptible(anext(chunks, b""))) != b"":
-                self.answered = True
                 yield chunk
         except UPSTREAM_GONE:
             for piece in self.route.failure(unavailable(DIED, retry_after=2)):
@@ -155,5 +155,13 @@ class Passage:
                 raise Moved
             raise unavailable(order, retry_after=2)
         finally:
+            # cancelled once only: a second one would interrupt httpx while it hangs up
             task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
+            task.add_done_callback(_retrieved)
+            await asyncio.wait((task,))
+
+
+def _retrieved(task: "asyncio.Future[T]") -> None:
+    """Nobody may be left to ask how it ended."""
+    if not task.cancelled():
+        task.exception()
