@@ -134,7 +134,7 @@ def test_keys_are_references(make: Make) -> None:
 
 def test_git_credentials_are_references_too(make: Make) -> None:
     git = "gitops: {repo: ssh://git@example.org/m.git, path: p.yaml, known_hosts: /git/hosts, credentials: {%s}}\n"
-    spec, container = pod(rendered("kubernetes", make(profile_text(git % "file: /git/key")), monitor=True))
+    spec, _ = pod(rendered("kubernetes", make(profile_text(git % "file: /git/key")), monitor=True))
     (volume,) = [each for each in spec["volumes"] if each["name"] == "keys-0"]
     assert {item["path"] for item in volume["secret"]["items"]} == {"key", "hosts"}
     by_name = rendered("kubernetes", make(profile_text(git % "env: TOKEN")), monitor=True)
@@ -148,11 +148,8 @@ def test_adapters_in_folders_are_volumes_too(make: Make) -> None:
     adapters = "[{name: a, source: /loras/a}, {name: b, source: hf:o/b}, {name: c, source: /models/q}]"
     text = profile_text("", source="/models/q").rstrip() + f"\n  adapters: {adapters}\n"
     spec, container = pod(rendered("kubernetes", make(text)))
-    claims = {
-        each["name"]: each["persistentVolumeClaim"]["claimName"]
-        for each in spec["volumes"]
-        if len(each) == 2 and "persistentVolumeClaim" in each
-    }
+    owned = [each for each in spec["volumes"] if "persistentVolumeClaim" in each]
+    claims = {each["name"]: each["persistentVolumeClaim"]["claimName"] for each in owned}
     assert claims == {"model": "triage-model", "adapter-1": "triage-adapter-1"}
     assert {each["mountPath"] for each in container["volumeMounts"] if each["name"] in claims} == {
         "/models/q",
