@@ -96,6 +96,9 @@ _SECURITY = (
 )
 
 
+_NOTHING = "nothing to rewrite; see what it means for you"
+
+
 @cache
 def pages() -> dict[str, Code]:
     """Every code by name, general ones first, then rules by release."""
@@ -111,15 +114,7 @@ def pages() -> dict[str, Code]:
 def _page(rule: Rule) -> Code:
     meaning = f"{rule.reason[0].upper()}{rule.reason[1:]}.\n\nSince {rule.since.short}: {rule.nature}.\n"
     meaning += f"Evidence: {rule.evidence}."
-    return Code(rule.code, f"{rule.target}: {rule.nature}", meaning, rule.advice or _way_out(rule), _example(rule))
-
-
-def _way_out(rule: Rule) -> str:
-    if rule.puts is None:
-        return "nothing to rewrite; see what it means for you"
-    if not rule.puts:
-        return "delete it"
-    return "write " + " and ".join(str(put.target) for put in rule.puts)
+    return Code(rule.code, f"{rule.target}: {rule.nature}", meaning, rule.way_out or _NOTHING, _example(rule))
 
 
 def _example(rule: Rule) -> str:

@@ -128,7 +128,7 @@ def _told(step: Step, target: Release) -> Change:
         _severity(rule, target),
         str(rule.target),
         message,
-        rule.advice,
+        rule.way_out if step.stuck else rule.advice,
         step.site,
         rule,
     )

@@ -162,6 +162,13 @@ class Rule:
     advice: str = field(default="")
 
     @property
+    def way_out(self) -> str:
+        """What to do where the rule's own rewrite is not made."""
+        if self.advice or self.puts is None:
+            return self.advice
+        return "write " + " and ".join(str(put.target) for put in self.puts) if self.puts else "delete it"
+
+    @property
     def behaviour(self) -> bool:
         """The text may stay as it is; what it does is another thing."""
         return self.nature in BEHAVIOUR

@@ -1,17 +1,22 @@
 """What `appliance migrate` says: for people as each file is done, for programs as one JSON text at the end."""
 
 import json
+import shlex
 from collections.abc import Callable
 from typing import Any, Protocol
 
 import typer
 
+from appliance.diagnostics import Severity
 from appliance.migrations.change import Part
 from appliance.migrations.release import Release
 
 from ..migrate import PARTS, Finding, Outcome, Result
 from ..migrate.diff import diff
-from .migrate_text import problem_line, show_result
+from .migrate_text import problem_line, show_result, wrapped
+
+# files and decisions named in the last lines
+_SHOWN = 6
 
 
 class Shown(Protocol):
@@ -30,6 +35,8 @@ class Text:
         self.told: set[str] = set()
         self.findings = False
         self.counts = {"files": 0, "changed": 0, "decisions": 0, "problems": 0}
+        self.named: list[str] = []
+        self.decisions: list[str] = []
 
     def add(self, result: Result) -> None:
         if result.silent:
@@ -45,7 +52,11 @@ class Text:
             typer.echo()
         self.counts["changed"] += result.changes
         self.findings |= any(outcome.findings for outcome in result.outcomes)
-        self.counts["decisions"] += sum(len(outcome.of(Part.DECISION)) for outcome in result.outcomes)
+        self.named += [shlex.quote(result.path)] if result.changes else []
+        for outcome in result.outcomes:
+            own = outcome.of(Part.DECISION)
+            self.counts["decisions"] += len(own)
+            self.decisions += [_place(result, one) for one in own if one.change.severity is not Severity.NOTE]
         show_result(result, self.target, self.told, self.written)
 
     def end(self) -> None:
@@ -61,10 +72,27 @@ class Text:
             said.append(f"{_many(counts['decisions'], 'decision')} for you")
         if counts["problems"]:
             said.append(f"{counts['problems']} not read or written")
-        if counts["changed"] and not self.written:
-            said.append("--write does it")
         more = "\n`appliance explain CODE` says more about a finding" if self.findings else ""
-        return ", ".join(said) + more
+        return ", ".join(said) + "".join(f"\n{step}" for step in self._steps()) + more
+
+    def _steps(self) -> list[str]:
+        """What is left to do, in order."""
+        steps = []
+        if self.named and not self.written:
+            steps.append(f"write it: appliance migrate --write {_listed(self.named, ' ')}")
+        if self.decisions:
+            steps.append(f"decide: {_listed(list(dict.fromkeys(self.decisions)), ', ')}")
+        return [wrapped(f"{number}. {step}", "  ") for number, step in enumerate(steps, 1)]
+
+
+def _place(result: Result, finding: Finding) -> str:
+    line = f":{finding.line}" if finding.line else ""
+    return f"{finding.change.code} ({result.path}{line})"
+
+
+def _listed(words: list[str], between: str) -> str:
+    left = len(words) - _SHOWN
+    return between.join(words[:_SHOWN]) + (f"{between}... and {left} more" if left > 0 else "")
 
 
 def _many(count: int, word: str) -> str:
@@ -126,6 +154,7 @@ class Json:
             "model": outcome.deployment.model,
             "from": str(origin.release) if origin.release else None,
             "from_source": origin.said,
+            "variables_of": [place.name for place in outcome.deployment.elsewhere if place.read],
             "findings": [_finding(finding) for finding in outcome.findings],
         }
 

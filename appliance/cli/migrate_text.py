@@ -7,9 +7,9 @@ import textwrap
 import typer
 
 from appliance.diagnostics import Diagnostic, Severity
-from appliance.migrations.change import Part
-from appliance.migrations.pages import pages
+from appliance.migrations.change import Change, Part
 from appliance.migrations.release import Release
+from appliance.migrations.rule import Nature
 
 from ..migrate import Finding, Outcome, Result
 from ..profile.quoting import printable
@@ -19,6 +19,13 @@ TITLES = {
     Part.DECISION: "Needs your decision",
     Part.BEHAVIOUR: "Behaves differently although the text did not change",
     Part.SECURITY: "Security",
+}
+# Whom a change of behaviour concerns.
+AUDIENCES = {
+    "what your clients send and get": frozenset({Nature.REQUEST, Nature.STREAM}),
+    "what your dashboards read": frozenset({Nature.METRIC}),
+    "what the server does": frozenset({Nature.DEFAULT, Nature.MEANING}),
+    "what it runs on": frozenset({Nature.PLATFORM}),
 }
 COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
 WIDTH = 80
@@ -52,48 +59,77 @@ def show_result(result: Result, target: Release, told: set[str], written: bool) 
 
 
 def _show_outcome(result: Result, outcome: Outcome, target: Release, told: set[str], written: bool) -> None:
-    deployment, origin = outcome.deployment, outcome.origin
-    names = [printable(name, 70) for name in (deployment.label, deployment.model or "") if name]
-    typer.echo(typer.style(_wrapped(f"{result.path}: {', '.join(dict.fromkeys(names)) or result.dialect}"), bold=True))
-    start = origin.release.short if origin.release else "an unknown release"
-    typer.echo(_wrapped(f"from {start} ({origin.said}) to {target.short}", "  "))
-    read = [place.name for place in deployment.elsewhere if place.read]
-    if read:
-        typer.echo(_wrapped(f"with the variables of {', '.join(read)}", "  "))
-    if not deployment.editable:
-        typer.echo(_wrapped("this kind of file is only read: what follows is to be changed by hand", "  "))
+    _show_head(result, outcome, target)
     for part, title in TITLES.items():
-        findings = outcome.of(part)
+        findings = sorted(outcome.of(part), key=_weight) if part is Part.DECISION else outcome.of(part)
         if not findings:
             continue
         if part is Part.CHANGED and not written:
             title = "Would change"
         typer.echo(f"\n  {typer.style(title, bold=True)}")
-        new = [finding for finding in findings if part is not Part.BEHAVIOUR or finding.change.code not in told]
-        for finding in new:
-            typer.echo(_shown(finding))
-        if len(new) < len(findings):
-            typer.echo(f"    {len(findings) - len(new)} more, as told above")
         if part is Part.BEHAVIOUR:
-            told.update(finding.change.code for finding in findings)
+            _show_behaviour(findings, told)
+        else:
+            for finding in findings:
+                typer.echo(_shown(finding))
     typer.echo()
+
+
+def _show_head(result: Result, outcome: Outcome, target: Release) -> None:
+    """What it is, from which release to which, and what else was read for it."""
+    deployment, origin = outcome.deployment, outcome.origin
+    names = [printable(name, 70) for name in (deployment.label, deployment.model or "") if name]
+    typer.echo(typer.style(wrapped(f"{result.path}: {', '.join(dict.fromkeys(names)) or result.dialect}"), bold=True))
+    start = origin.release.short if origin.release else "an unknown release"
+    typer.echo(wrapped(f"from {start} ({origin.said}) to {target.short}", "  "))
+    read = [place.name for place in deployment.elsewhere if place.read]
+    if read:
+        typer.echo(wrapped(f"with the variables of {', '.join(read)}", "  "))
+    if not deployment.editable:
+        typer.echo(wrapped("this kind of file is only read: what follows is to be changed by hand", "  "))
+
+
+def _show_behaviour(findings: list[Finding], told: set[str]) -> None:
+    """By those whom it concerns, the newest release first; what stood below an earlier deployment is counted only."""
+    new = [finding for finding in findings if finding.change.code not in told]
+    for title, natures in AUDIENCES.items():
+        mine = [finding for finding in new if finding.change.rule and finding.change.rule.nature in natures]
+        if mine:
+            typer.echo(f"    {title}")
+        for finding in sorted(mine, key=_newest, reverse=True):
+            typer.echo(_shown(finding))
+    if len(new) < len(findings):
+        typer.echo(f"    {len(findings) - len(new)} more, as told above")
+    told.update(finding.change.code for finding in findings)
+
+
+def _weight(finding: Finding) -> int:
+    """What keeps the engine from starting comes first."""
+    return list(Severity).index(finding.change.severity)
+
+
+def _newest(finding: Finding) -> Release:
+    assert finding.change.rule is not None
+    return finding.change.rule.since
 
 
 def _shown(finding: Finding) -> str:
     change = finding.change
     where = f"{finding.line}:{finding.column}" if finding.line else ""
-    fix = change.way_out or (_page_fix(change.code) if change.part is Part.DECISION else "")
-    text = change.message + (f"; {fix}" if fix and fix not in change.message else "")
+    fix = change.way_out
+    text = change.message if change.part is not Part.BEHAVIOUR else behaviour(change)
+    text += f"; {fix}" if fix and fix not in text else ""
     plain = f"{where:>7} {change.code} "
     lines = textwrap.wrap(plain + text, width(), subsequent_indent=" " * 15, break_on_hyphens=False)
     first = lines[0].replace(change.code, typer.style(change.code, fg=COLOURS[change.severity]), 1)
     return "\n".join([" " * (len(plain) - len(plain.lstrip())) + first.lstrip(), *lines[1:]])
 
 
-def _page_fix(code: str) -> str:
-    page = pages().get(code)
-    return page.way_out if page and page.way_out != "delete it" else ""
+def behaviour(change: Change) -> str:
+    """What moved, then since when."""
+    rule = change.rule
+    return change.message if rule is None else f"{change.subject}: {rule.reason} (since {rule.since.short})"
 
 
-def _wrapped(text: str, indent: str = "") -> str:
+def wrapped(text: str, indent: str = "") -> str:
     return textwrap.fill(text, width(), initial_indent=indent, subsequent_indent=indent + "  ", break_on_hyphens=False)

@@ -83,7 +83,8 @@ def _without(change: Change, refusal: CannotEditError, others: Sequence[Change])
 def _left(change: Change, reason: str) -> Change:
     if change.part is Part.CHANGED or change.operations:
         message = f"{change.message} (left as it is: {reason})" if reason else change.message
-        return replace(change, part=Part.DECISION, message=message, operations=())
+        way_out = change.way_out or (change.rule.way_out if change.rule else "")
+        return replace(change, part=Part.DECISION, message=message, way_out=way_out, operations=())
     return change
 
 

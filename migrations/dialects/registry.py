@@ -99,9 +99,9 @@ def _deployments(
     if hint is not None and hint.release is None:
         hint = _version(reader, mapping) or hint
     if not isinstance(node, MappingNode):
-        around = env if env is not None and get(mapping, _name_of(mapping, env)) is not env else None
+        beside = env if env is not None and get(mapping, _name_of(mapping, env)) is not env else None
         return reader.process(
-            mapping, label or key, (key,), _name_of(mapping, env), None, model, True, hint, variables=around
+            mapping, label or key, (key,), _name_of(mapping, env), None, model, True, hint, variables=beside
         )
     around = reader.variables(env) if env is not None else Variables()
     sink = OptionKeys(reader.layer, node, Flavor.KEYWORDS)

@@ -248,3 +248,55 @@ def test_newest_option_bounds_the_release(run: Run, tmp_path: Path) -> None:
     said = run("migrate", "run.sh").out
     assert "from 0.11.2 (or later: stream-interval came with it) to 0.32" in said
     assert "VM0804" not in said and "VM3221" in said
+
+
+def test_the_last_lines_say_what_to_do(run: Run, compose: Path) -> None:
+    said = run("migrate", "compose.yaml").out
+    assert said.index("Needs your decision") < said.index("what your clients send and get")
+    assert said.index("what your clients send and get") < said.index("what the server does")
+    end = said[said.index("1 of 1 file would change") :]
+    assert "  1. write it: appliance migrate --write compose.yaml\n  2. decide: VM1703 (compose.yaml:" in end
+    assert "VM0104 (compose.yaml:4)" in " ".join(end.split())
+    done = run("migrate", "--write", "compose.yaml").out
+    assert "1. decide: VM1703" in done and "write it:" not in done
+
+
+def test_a_way_out_is_not_told_where_it_was_taken(run: Run, tmp_path: Path) -> None:
+    rope = """vllm serve m --rope-scaling '{"rope_type": "yarn", "factor": 4}'\n"""
+    (tmp_path / "run.sh").write_text(rope)
+    said = " ".join(run("migrate", "run.sh").out.split())
+    assert "VM2416 --rope-scaling (by now --hf-overrides.rope_scaling): renamed in 0.24" in said
+    assert "write --hf-overrides" not in said
+
+
+@pytest.mark.parametrize(
+    ("kind", "values"),
+    [
+        ("argoproj.io/v1alpha1 Application", "  source: {helm: {valuesObject: {%s}}}"),
+        ("argoproj.io/v1alpha1 Application", "  sources:\n  - helm:\n      values: |\n        {%s}"),
+        ("helm.toolkit.fluxcd.io/v2 HelmRelease", "  values: {%s}"),
+        ("helm.cattle.io/v1 HelmChart", "  valuesContent: |-\n    {%s}"),
+    ],
+)
+def test_values_of_charts_inside_objects(run: Run, tmp_path: Path, kind: str, values: str) -> None:
+    stack = 'servingEngineSpec: {modelSpec: [{name: a, modelURL: m, vllmConfig: {extraArgs: ["--swap-space", "4"]}}]}'
+    group, name = kind.split()
+    (tmp_path / "a.yaml").write_text(f"apiVersion: {group}\nkind: {name}\nspec:\n{values % stack}\n")
+    assert "VM1801 --swap-space 4" in run("migrate", "--write", "a.yaml").out
+    assert "extraArgs: []" in (tmp_path / "a.yaml").read_text()
+
+
+def test_variables_of_a_chart_stand_beside_the_image_with_the_command(run: Run, tmp_path: Path) -> None:
+    text = "image:\n  repository: vllm/vllm-openai\n  command: [vllm, serve, m, --max-model-len, '1']\n"
+    (tmp_path / "values.yaml").write_text(text + "env:\n- name: VLLM_USE_V1\n  value: '1'\n")
+    run("migrate", "--write", "values.yaml")
+    assert (tmp_path / "values.yaml").read_text() == text + "env: []\n"
+
+
+def test_lines_of_a_command_stay_lines(run: Run, tmp_path: Path) -> None:
+    text = (
+        "services:\n  a:\n    image: vllm/vllm-openai:v0.9.0\n    command: >\n      m --dtype auto\n%s      --seed 1\n"
+    )
+    (tmp_path / "compose.yaml").write_text(text % "      --swap-space 4 --enforce-eager\n")
+    run("migrate", "--write", "compose.yaml")
+    assert (tmp_path / "compose.yaml").read_text() == text % "      --enforce-eager\n"
