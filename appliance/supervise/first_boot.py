@@ -24,6 +24,9 @@ from appliance.supervise.restart import RestartPolicy
 from appliance.supervise.road import Candidate, Checked, InvalidText
 from appliance.supervise.transition import Running, server_config
 
+LOOKED_BACK = 200
+"""Revisions among which the file's text is looked for."""
+
 
 @dataclass(frozen=True)
 class First:
@@ -53,6 +56,14 @@ class FirstBoot:
                 history.pin(running.revision, pin.away)
             return First(running, ReloadFacts(True, time.time(), "OutOfSync"))
         last_good = history.last_good()
+        if last_good is not None and await self._pulled(last_good):
+            note = f"revision {last_good.number} again: what was pulled from git, newer than the local file"
+            self.parts.report.note(note)
+            try:
+                proposal = Proposal("boot", last_good.text, note=note, commit=last_good.commit)
+                return First(await self._try(proposal, last_good), ReloadFacts(True, time.time()))
+            except ApplianceError as error:
+                self.parts.report.note(f"{error}\nthe local file is booted instead", "error")
         try:
             running = await self._try(Proposal("boot"), last_good)
             with self.parts.history_kept():
@@ -69,6 +80,13 @@ class FirstBoot:
             except ApplianceError as second:
                 raise ApplianceError(error.diagnostics, 2, [f"revision {last_good.number}, too: {second}"]) from second
             return First(running, ReloadFacts(False, 0.0, sync))
+
+    async def _pulled(self, good: Revision) -> bool:
+        """Did `good` come from a followed repository, while the file held what it holds now?"""
+        if good.commit is None:
+            return False
+        file = await self._file_hash()
+        return any(one.hash == file and one.number < good.number for one in self.parts.history.list(LOOKED_BACK))
 
     def _again(self, revision: Revision, source: str) -> Proposal:
         note = f"revision {revision.number} again"

@@ -9,8 +9,8 @@ from pathlib import Path
 from appliance.supervise.watch import Change, Watcher
 
 DEADLINE = 20.0
-TICK = 0.3
-QUIET = 1.0
+TICK = 0.2
+QUIET = 0.8
 """Seconds in which a wrong report would have come: more than a tick and a burst."""
 
 

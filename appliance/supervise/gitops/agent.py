@@ -207,13 +207,12 @@ class Agent:
         self._changed()
 
     async def _try(self, settings: GitOps, standing: Standing, found: Found, seen: Commit, name: str) -> None:
-        rewritten = "; the history was rewritten, or has moved far" if found.rewritten else ""
-        self._note(f'gitops: {name} by {seen.author}: "{seen.subject}"{rewritten}', "info")
+        remark = "the history was rewritten, or has moved far" if found.rewritten else ""
+        self._note(f'gitops: {name} by {seen.author}: "{seen.subject}"{"; " * bool(remark)}{remark}', "info")
         standing.verdict = Verdict(state="OutOfSync", tip=found.tip, seen=seen, error="it is being tried now")
         self._changed()
         self._proposing = True
-        note = f"{seen.subject}{rewritten}"
-        proposal = Proposal("git", found.text, actor=seen.author, note=note, commit=seen, name=name)
+        proposal = Proposal("git", found.text, actor=seen.author, note=remark, commit=seen, name=name)
         try:
             verdict = judge(await self._propose(proposal), found.tip, seen)
         finally:

@@ -48,7 +48,7 @@ def test_follows_commits_and_leaves_the_remote_alone(remote: Remote) -> None:
     told = run(remote, then)
     assert told.texts == ["one", "two"], "a commit that leaves the profile alone is no proposal"
     proposal = told.proposals[0]
-    assert (proposal.source, proposal.actor, proposal.note) == ("git", "Ada Example <ada@example.org>", "the beginning")
+    assert (proposal.source, proposal.actor) == ("git", "Ada Example <ada@example.org>")
     assert proposal.commit and proposal.commit.id == first
     assert proposal.name == f"{PROFILE} at {first[:7]}"
     same = {path for path, at in before.items() if path.is_file() and path.stat().st_mtime_ns != at}

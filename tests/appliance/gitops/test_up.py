@@ -4,13 +4,18 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import httpx
+import msgspec
 import running
 from git_remote import Remote
+
+from appliance.supervise.admin_client import AdminClient
+from appliance.supervise.admin_protocol import Status, StatusAnswer
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -26,7 +31,8 @@ class Operator:
         return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, env={**os.environ})
 
     def status(self) -> Any:
-        return json.loads(self.call("status", "--format", "json").stdout)
+        with AdminClient(self.state, "follow") as client:
+            return msgspec.to_builtins(client.ask(Status(), StatusAnswer).status)
 
     def until(self, commit: str, state: str) -> Any:
         """The status once `commit` has come to `state`."""
@@ -38,7 +44,11 @@ class Operator:
             git = found["gitops"]
             return bool(git and git["commit"] == commit and git["state"] == state)
 
-        self.up.wait_until(there, 90)
+        for _ in range(900):
+            if there():
+                break
+            time.sleep(0.1)
+        assert found["gitops"]["state"] == state, (found["gitops"], self.up.output)
         return found
 
 
@@ -78,12 +88,36 @@ def test_commits_are_followed_refused_and_rolled_back(
     status = operator.until(failing, "Degraded")
     assert (status["gitops"]["running"], served()) == (first, "one")
 
-    moved = remote.commit({"elsewhere.yaml": profile("four")}, "moved")
-    assert "AP1003" in operator.until(moved, "Invalid")["gitops"]["error"]
-
     last = remote.commit({"chat.yaml": profile("five", follow=False)}, "no gitops section")
     up.wait_for("not followed any more")
     up.wait_until(lambda: served() == "five")
     assert operator.status()["gitops"] is None
     assert last[:7] in operator.call("history").stdout
     assert up.stop() == 0
+
+
+def test_restart_without_the_remote_boots_what_was_pulled(tiny_model: Callable[..., Path], tmp_path: Path) -> None:
+    remote = Remote(tmp_path / "remote")
+    model = tiny_model("llama")
+
+    def profile(served: str) -> str:
+        source = f"model: {{source: {model}, served_names: [{served}]}}"
+        gitops = f"gitops: {{repo: {remote.path}, path: chat.yaml, interval: 1s}}"
+        return f'schema: 1\nname: follow\nrelease: "0.32"\n{source}\n{gitops}\n'
+
+    def served(up: running.Running) -> str:
+        return str(httpx.get(f"{up.base_url}/v1/models").json()["data"][0]["id"])
+
+    first = remote.commit({"chat.yaml": profile("pulled")})
+    with running.boot(profile("local"), tmp_path) as up:
+        Operator(up, tmp_path / "state").until(first, "Synced")
+        assert up.stop() == 0
+    remote.path.rename(tmp_path / "away")
+    with running.boot(profile("local"), tmp_path) as up:
+        assert served(up) == "pulled"
+        operator = Operator(up, tmp_path / "state")
+        up.wait_until(lambda: operator.status()["gitops"]["state"] == "Degraded")
+        assert "AP1001" in operator.status()["gitops"]["error"]
+        (tmp_path / "away").rename(remote.path)
+        assert operator.until(first, "Synced")["revision"] == 3
+        assert up.stop() == 0
