@@ -68,7 +68,8 @@ class TextReport:
     def decided(self, changes: Sequence[Change], decision: Decision) -> None:
         for change in changes:
             self._out.print(f"  {change.path}: {shown(change.before)} -> {shown(change.after)}", markup=False)
-        self._out.print(f"  {decision.action}: {'; '.join(decision.reasons)}", markup=False)
+        for reason in decision.reasons:
+            self._out.print(f"  {decision.action}: {reason}", markup=False)
 
     def ended(self, outcome: Outcome, seconds: float) -> None:
         for found in outcome.diagnostics:

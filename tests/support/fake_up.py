@@ -1,4 +1,7 @@
-"""The real supervisor over fake children: `python fake_up.py STATE_FOLDER PROFILE [BIND]`."""
+"""The real supervisor with a short settle time: `python fake_up.py STATE_FOLDER PROFILE [BIND]`.
+
+Over fake children on a large machine, or with FAKE_CHILDREN=no over the real ones on this one.
+"""
 
 import asyncio
 import contextlib
@@ -7,7 +10,7 @@ import sys
 from pathlib import Path
 
 from appliance.diagnostics import ApplianceError, Position
-from appliance.plan import MACHINES
+from appliance.plan import MACHINES, probe
 from appliance.source.silent import Silent
 from appliance.supervise.folder import StateFolder
 from appliance.supervise.history import FILE, History
@@ -21,20 +24,23 @@ def main() -> int:
     state, profile = Path(sys.argv[1]), Path(sys.argv[2])
     bind = sys.argv[3] if len(sys.argv) > 3 else None
     report = REPORTS[os.environ.get("FAKE_REPORT", "text")]()
+    fake = os.environ.get("FAKE_CHILDREN") != "no"
     try:
-        with StateFolder(state, Position(str(profile))) as folder:
-            with contextlib.closing(History(folder.path / FILE)) as history:
-                supervisor = Supervisor(
-                    Road(profile, MACHINES["cpu-16c-64g"], Silent()),
-                    folder,
-                    history,
-                    report,
-                    bind,
-                    policy=RestartPolicy(limit=int(os.environ.get("FAKE_DEATHS", "3")), first=0.05, ceiling=0.2),
-                    settle_seconds=float(os.environ.get("FAKE_SETTLE", "0.5")),
-                    modules={"engine": "fake_engine", "server": "fake_server"},
-                )
-                return asyncio.run(supervisor.run())
+        with (
+            StateFolder(state, Position(str(profile))) as folder,
+            contextlib.closing(History(folder.path / FILE)) as history,
+        ):
+            supervisor = Supervisor(
+                Road(profile, MACHINES["cpu-16c-64g"] if fake else probe(), Silent()),
+                folder,
+                history,
+                report,
+                bind,
+                policy=RestartPolicy(limit=int(os.environ.get("FAKE_DEATHS", "3")), first=0.05, ceiling=0.2),
+                settle_seconds=float(os.environ.get("FAKE_SETTLE", "0.5")),
+                modules={"engine": "fake_engine", "server": "fake_server"} if fake else {},
+            )
+            return asyncio.run(supervisor.run())
     except ApplianceError as error:
         print(error, file=sys.stderr)
         return error.exit_code

@@ -5,7 +5,7 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,7 +21,7 @@ schema: 1
 name: fake
 release: "0.32"
 model: {{source: {model}, served_names: [{names}]}}
-reload: {{drain: 5s, watch: {watch}, strategy: {strategy}}}
+reload: {{drain: {drain}, watch: {watch}, strategy: {strategy}}}
 security: {{bind: "{bind}", api_keys: [{keys}]}}
 kv_cache: {{size: {pool}, block_tokens: {block}}}
 {more}
@@ -55,6 +55,7 @@ class Faked:
             "model": str(self.folder / "model"),
             "names": "fake",
             "watch": "false",
+            "drain": "5s",
             "strategy": "auto",
             "bind": "127.0.0.1:0",
             "keys": "",
@@ -98,12 +99,16 @@ class Faked:
 
 
 @contextmanager
-def faked(folder: Path, boot: bool = True, **settings: str) -> Iterator[Faked]:
-    bare_model(folder / "model")
+def faked(
+    folder: Path, boot: bool = True, environment: Mapping[str, str] | None = None, **settings: str
+) -> Iterator[Faked]:
+    """Settings of the first profile; without `model` it is one that fake children alone can run."""
+    if "model" not in settings:
+        bare_model(folder / "model")
     made = Faked(folder)
     made.write(**settings)
     if boot:
-        with again(made):
+        with again(made, **environment or {}):
             yield made
     else:
         yield made
