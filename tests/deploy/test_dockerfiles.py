@@ -1,5 +1,6 @@
 """The images, as far as a text tells: two stages, no root, nothing to build with in the last one, everything pinned."""
 
+import importlib.util
 import re
 import tomllib
 from pathlib import Path
@@ -48,6 +49,15 @@ def test_the_last_stage_only_runs(platform: str, tmp_path: Path) -> None:
     (variables,) = values(last, "ENV")
     for name in ("APPLIANCE_CACHE", "HF_HOME", "HOME"):
         assert f"{name}={container.ENVIRONMENT[name]}" in variables
+
+
+def test_compiled_kernels_come_along_where_no_compiler_is(tmp_path: Path) -> None:
+    build, last = stages("cpu", tmp_path)
+    (made,) = [run for run in values(build, "RUN") if "prebuilt" in run]
+    module, folder = made.split()[-2:]
+    assert importlib.util.find_spec(module) is not None
+    assert folder.startswith("/opt/appliance/")
+    assert f"APPLIANCE_KERNELS={folder}" in values(last, "ENV")[0]
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)
