@@ -28,11 +28,10 @@ class Delta:
 
     def add(self, inputs: torch.Tensor, outputs: torch.Tensor, group: Group) -> None:
         """inputs [T, in], outputs [T, out]: the group's rows of `outputs` change in place."""
-        low = self.down_product(inputs.index_select(0, group.rows), self.down, None)
-        rows = group.rows[: group.count]
+        low = self.down_product(group.take(inputs), self.down, None)
         for ranks, start, width, up, product in self.ups:
             change = product(low[:, ranks].contiguous(), up, None)
-            outputs.narrow(1, start, width).index_add_(0, rows, change[: group.count])
+            group.add(outputs.narrow(1, start, width), change)
 
 
 class Deltas:

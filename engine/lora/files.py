@@ -73,7 +73,11 @@ def _paired(
         else:
             sides.setdefault(match["module"], {})[match["side"]] = tensor
     if unknown:
-        raise CheckpointError(path, f"holds tensors that change nothing this engine can change: {_few(unknown)}")
+        raise CheckpointError(
+            path,
+            f"holds tensors that change nothing this engine can change: {_few(unknown)}",
+            "the adapter belongs to another model, or was trained on more than its layers' projections",
+        )
     wanted = [module for module in shapes if config.changes(module)]
     absent = [module for module in wanted if len(sides.get(module, {})) < 2]
     if absent or not wanted:

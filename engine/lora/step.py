@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 
 from appliance.engine.layers.linear import padded_rows
@@ -16,6 +17,21 @@ class Group:
     """int64, as many as products want: the last one is repeated."""
     count: int
     """Of different rows."""
+    span: slice | None
+    """Those rows, where they lie side by side."""
+
+    def take(self, inputs: torch.Tensor) -> torch.Tensor:
+        """[T, width] -> [len(rows), width]"""
+        return inputs[self.span] if self.span and len(self.rows) == self.count else inputs.index_select(0, self.rows)
+
+    def add(self, outputs: torch.Tensor, change: torch.Tensor) -> None:
+        """The first `count` rows of `change` to these rows of `outputs`, in place."""
+        own = change[: self.count]
+        if self.span:
+            outputs[self.span].add_(own)
+        else:  # index_add_ wakes every thread for a handful of numbers
+            rows = self.rows[: self.count]
+            outputs.index_copy_(0, rows, outputs.index_select(0, rows).add_(own))
 
 
 class StepRows:
@@ -34,9 +50,7 @@ class StepRows:
         if not any(keys):
             self.all = self.wanted = []
             return
-        lengths = torch.tensor(starts).diff()
-        lengths[-1] += tokens - starts[-1]
-        owners = torch.repeat_interleave(torch.tensor(keys), lengths)
+        owners = torch.from_numpy(np.repeat(keys, np.diff([*starts[:-1], tokens])))
         self.all = self._groups(owners, keys)
         self.wanted = self.all if wanted is None else self._groups(owners[wanted], keys)
 
@@ -47,5 +61,7 @@ class StepRows:
             count = len(rows)
             if count:
                 missing = padded_rows(self._dtype, count) - count
-                groups.append(Group(key, torch.cat((rows, rows[-1:].expand(missing))), count))
+                first, last = int(rows[0]), int(rows[-1])
+                span = slice(first, last + 1) if last - first + 1 == count else None
+                groups.append(Group(key, torch.cat((rows, rows[-1:].expand(missing))), count, span))
         return groups
