@@ -81,7 +81,7 @@ class Systemd:
             f"Environment=HOME=/var/cache/appliance/{name}",
             f"EnvironmentFile=-{FOLDER}/{name}.env",
             *(f"LoadCredential={_credential(key)}:{_escape(_key_source(key, name))}" for key in keys),
-            f"MemoryMax={sizes.memory}" if sizes.limited else "TasksMax=infinity",
+            *([f"MemoryMax={sizes.memory}"] if sizes.limited else []),
             *_hardening(subject, bool(sizes.devices)),
         ]
         install = ["[Install]", "WantedBy=multi-user.target"]
@@ -94,6 +94,11 @@ def _refuse_what_systemd_lacks(subject: Subject, options: Options) -> None:
     for option, value in {**given, "monitor": options.monitor}.items():
         if value:
             subject.refuse("AP0806", "", f"--{option}: a unit has nothing like it", "leave it out")
+    names: dict[str, NamedFile] = {}
+    for key in secret_files(subject):
+        if (known := names.setdefault(_credential(key), key)).file != key.file:
+            fact = f"{key.file} and {known.file} would be one credential, {_credential(key)}"
+            subject.refuse("AP0804", key.path, fact, "give one of the files another name")
     if subject.profile.parallelism.nodes > 1:
         subject.refuse("AP0806", "parallelism.nodes", "a unit runs on one machine", "render kubernetes")
 

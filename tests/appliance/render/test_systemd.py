@@ -82,6 +82,11 @@ def test_a_key_file_that_the_unit_could_not_read_is_told(make: Make) -> None:
     assert told.severity is Severity.WARNING and "/run/credentials/triage.service/main" in told.fix
 
 
+def test_two_keys_cannot_be_one_credential(make: Make) -> None:
+    with pytest.raises(ApplianceError, match="one credential, main"):
+        rendered("systemd", make(profile_text("security: {api_keys: [{file: /a/main}, {file: /b/main}]}\n")))
+
+
 def test_variables_come_from_a_file(make: Make) -> None:
     made = rendered("systemd", make(profile_text(), environ={"APPLIANCE_KEY": "SENTINEL"}))
     assert parse(made.text)["Service"]["EnvironmentFile"] == ["-/etc/appliance/triage.env"]
