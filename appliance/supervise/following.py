@@ -28,6 +28,7 @@ class Following:
         report: Report,
         changed: Callable[[], None],
     ) -> None:
+        self._running = ""
         self._agent = Agent(folder / "gitops", propose, report.note, changed)
 
     @property
@@ -42,13 +43,14 @@ class Following:
         """Until cancelled."""
         await self._agent.run()
 
-    def follow(self, profile: Profile) -> None:
+    def follow(self, profile: Profile, text: str) -> None:
         """The profile that runs now decides what is followed."""
+        self._running = text
         self._agent.configure(profile.gitops)
 
     def again(self, proposal: Proposal) -> Proposal:
-        """SIGHUP and `appliance reload` ask for what is followed: the repository's text where there is one."""
-        return self._agent.again(proposal)
+        """SIGHUP and `appliance reload` ask for what is followed, not for the local file."""
+        return self._agent.again(proposal, self._running)
 
     def ended(self, proposal: Proposal, outcome: Outcome) -> None:
         if proposal.commit is not None and proposal.source != "git":

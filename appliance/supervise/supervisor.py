@@ -172,7 +172,7 @@ class Supervisor:
             self._spawn(machine.follows(status.state if status else None))
 
     def _follow(self, running: Running) -> None:
-        self._following.follow(running.candidate.checked.profile)
+        self._following.follow(running.candidate.checked.profile, running.candidate.text)
         self._watching.follow(running.candidate.checked.profile, running.candidate.plan)
 
     def _history_refused(self, why: str) -> None:

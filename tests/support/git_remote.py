@@ -13,7 +13,8 @@ from dulwich.objects import Blob, Commit, ObjectID, Tag, Tree
 from dulwich.repo import Repo
 
 from appliance.profile.gitops import GitOps
-from appliance.supervise.gitops.agent import Agent, Bounds
+from appliance.supervise.gitops.agent import Agent
+from appliance.supervise.gitops.asking import Bounds
 from appliance.supervise.proposal import Outcome, Proposal
 from appliance.supervise.status import GitStatus
 

@@ -5,25 +5,19 @@ What is followed is the `gitops` section of the profile that runs, wherever that
 ends it.
 """
 
-import asyncio
 import random
-import time
 import traceback
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-
-from tenacity import AsyncRetrying, retry_if_result, wait_exponential_jitter
 
 from appliance.profile.gitops import GitOps
 from appliance.supervise.history_records import Commit
 from appliance.supervise.proposal import Outcome, Proposal
 from appliance.supervise.status import GitStatus
 
-from .ask import make_ask
+from .asking import Asking, Bounds
 from .exchange import Answer, Failed, Found, Refused, Same
-from .look import look
 from .standing import Standing
 from .verdict import Memory, Verdict, judge
 
@@ -32,32 +26,18 @@ Note = Callable[[str, str], None]
 """A sentence for the operator, and its level: info, warning, error."""
 
 
-@dataclass(frozen=True)
-class Bounds:
-    """Seconds, and bytes of the repository's copy."""
-
-    answer: float = 120.0
-    """A look that takes longer is given up."""
-    first_retry: float = 2.0
-    longest_retry: float = 300.0
-    spread: float = 0.1
-    """Share of the interval by which looks differ, so that many appliances do not ask at once."""
-    size: int = 256 << 20
-
-
 class Agent:
     """`propose` is awaited for one commit at a time. `changed` is called whenever `status` may be another one."""
 
     def __init__(
         self, folder: Path, propose: Propose, note: Note, changed: Callable[[], None], bounds: Bounds | None = None
     ) -> None:
-        self._folder, self._propose, self._note, self._changed = folder, propose, note, changed
+        self._propose, self._note, self._changed = propose, note, changed
         self._bounds = bounds or Bounds()
+        self._asking = Asking(folder, self._bounds, self._hear)
         self._memory = Memory(folder / "failed.json")
         self._settings: GitOps | None = None
         self._standing = Standing()
-        self._woken = asyncio.Event()
-        self._looking: asyncio.Task[Answer] | None = None
         self._proposing = self._patient = False
 
     @property
@@ -82,16 +62,10 @@ class Agent:
         if before is None or settings is None or _place(before) != _place(settings):
             self._patient = self._proposing or bool(self._standing.running)
             self._standing = Standing()
-            if self._looking:
-                self._looking.cancel()
+            self._asking.drop()
             self._say_what_is_followed(settings)
-        self._woken.set()
+        self._asking.wake()
         self._changed()
-
-    def look_now(self) -> None:
-        """As an operator asks for: a commit that failed or was refused is tried again, too."""
-        self._standing.again()
-        self._woken.set()
 
     def diverged(self, why: str) -> None:
         """What runs is not what was pulled any more: `why` completes "what runs came from ..."."""
@@ -99,13 +73,18 @@ class Agent:
             self._standing.diverge(why)
             self._changed()
 
-    def again(self, proposal: Proposal) -> Proposal:
-        """What a request to reload means: the text that is followed, where there is one, even if it failed before."""
-        standing = self._standing
-        if self._settings is None or standing.text is None or standing.verdict.seen is None:
+    def again(self, proposal: Proposal, running: str) -> Proposal:
+        """What a request to reload means: the text that is followed, even if it failed before. Where the commit has
+        none, what runs is asked for, and the repository is looked at anew."""
+        standing, settings = self._standing, self._settings
+        if settings is None:
             return proposal
+        if standing.text is None or standing.verdict.seen is None:
+            standing.again()
+            self._asking.wake()
+            return replace(proposal, text=running, name="what runs")
         seen = standing.verdict.seen
-        return replace(proposal, text=standing.text, commit=seen, name=_name(self._settings, seen))
+        return replace(proposal, text=standing.text, commit=seen, name=_name(settings, seen))
 
     def tried(self, proposal: Proposal, outcome: Outcome) -> None:
         """The outcome of what `again` has made."""
@@ -129,64 +108,27 @@ class Agent:
         while True:
             settings = self._settings
             if settings is None:
-                await self._pause(None)
+                await self._asking.pause(None)
                 continue
             if self._patient:
                 self._patient = False
-                self._woken.clear()
-                await self._pause(settings.interval)
+                self._asking.rest()
+                await self._asking.pause(settings.interval)
                 continue
-            self._woken.clear()
+            self._asking.rest()
             standing = self._standing
-            answer = await self._answer(settings, standing)
+            answer = await self._asking.answer(settings, standing)
             if answer is not None and standing is self._standing:
                 await self._act(settings, standing, answer)
             if self._settings and not self._patient:
                 spread = self._settings.interval * self._bounds.spread
-                await self._pause(self._settings.interval + random.uniform(-spread, spread))
-
-    async def _answer(self, settings: GitOps, standing: Standing) -> Answer | None:
-        """Asks until there is one, with growing waits. None = something else is followed by now."""
-
-        async def once() -> Answer | None:
-            seen = standing.verdict.seen
-            self._looking = asyncio.create_task(
-                look(
-                    lambda scratch: make_ask(
-                        settings,
-                        clone=self._folder / "clone",
-                        scratch=scratch,
-                        limit=self._bounds.size,
-                        known=standing.verdict.tip,
-                        before=seen.id if seen else "",
-                    ),
-                    self._folder,
-                    self._bounds.answer,
-                )
-            )
-            try:
-                answer = await self._looking
-            except asyncio.CancelledError:
-                ours = asyncio.current_task()
-                if standing is self._standing or (ours and ours.cancelling()):
-                    raise
-                return None
-            standing.checked = time.time()
-            self._hear(standing, answer)
-            return answer
-
-        retrying: AsyncRetrying = AsyncRetrying(
-            retry=retry_if_result(lambda answer: isinstance(answer, Failed) and standing is self._standing),
-            wait=wait_exponential_jitter(multiplier=self._bounds.first_retry, max=self._bounds.longest_retry),
-            sleep=self._pause,
-        )
-        answer: Answer | None = await retrying(once)
-        return None if isinstance(answer, Failed) else answer
+                await self._asking.pause(self._settings.interval + random.uniform(-spread, spread))
 
     def _hear(self, standing: Standing, answer: Answer) -> None:
         trouble = f"{answer.code} {answer.fact}; {answer.fix}" if isinstance(answer, Failed) else ""
         if trouble != standing.trouble:
-            self._note(f"gitops: {trouble}" if trouble else "gitops: the repository answers again", _level(trouble))
+            said = f"gitops: {trouble}" if trouble else "gitops: the repository answers again"
+            self._note(said, "error" if trouble else "info")
         standing.trouble = trouble
         self._changed()
 
@@ -229,12 +171,6 @@ class Agent:
         if kept := self._memory.recall(settings):
             self._standing.verdict = kept
 
-    async def _pause(self, seconds: float | None) -> None:
-        with suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self._woken.wait()
-        self._woken.clear()
-
 
 def _place(settings: GitOps) -> tuple[object, ...]:
     return (settings.repo, settings.ref, settings.path, settings.credentials, settings.known_hosts, settings.signed_by)
@@ -243,7 +179,3 @@ def _place(settings: GitOps) -> tuple[object, ...]:
 def _name(settings: GitOps, commit: Commit) -> str:
     """What diagnostics call the text."""
     return f"{settings.path} at {commit.id[:7]}"
-
-
-def _level(trouble: str) -> str:
-    return "error" if trouble else "info"

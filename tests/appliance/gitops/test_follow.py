@@ -83,11 +83,13 @@ def test_a_bad_commit_is_tried_once_and_the_next_one_again(remote: Remote, resul
         assert status.error
         await asyncio.sleep(1.0)
         assert told.texts == ["one", "bad"]
-        told.agent.look_now()
-        await told.until(lambda now: len(told.proposals) == 3 and "being tried" not in now.error)
+        asked = told.agent.again(Proposal("admin"), "one")
+        assert (asked.text, asked.commit and asked.commit.id) == ("bad", bad), "reload tries it again"
+        told.agent.tried(asked, Outcome("applied", 1, 1))
+        assert (told.status.state, told.status.running) == ("Synced", bad)
         better = remote.commit({PROFILE: "better"})
         assert (await told.settled(better)).state == "Synced"
-        assert told.texts == ["one", "bad", "bad", "better"]
+        assert told.texts == ["one", "bad", "better"]
 
     first = remote.commit({PROFILE: "one"})
     run(remote, then, answer)
@@ -104,8 +106,9 @@ def test_a_failed_commit_is_not_tried_again_after_a_restart(remote: Remote) -> N
         assert (await told.until(lambda now: now.checked is not None)).state == "Degraded"
         await asyncio.sleep(0.5)
         assert told.status.commit == first and not told.proposals
-        second = remote.commit({PROFILE: "two"})
-        assert (await told.settled(second)).state == "Synced"
+        asked = told.agent.again(Proposal("admin"), "what runs")
+        assert (asked.text, asked.commit) == ("what runs", None), "reload never means the local file"
+        assert (await told.until(lambda now: now.state == "Synced")).running == first
 
     first = remote.commit({PROFILE: "one"})
     run(remote, once, fail)
