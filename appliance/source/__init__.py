@@ -8,7 +8,18 @@ from appliance.source.base import Meter, ModelSource, Progress, ResolvedSource, 
 from appliance.source.parse import parse
 from appliance.source.silent import Silent
 
-__all__ = ["Meter", "ModelSource", "Progress", "ResolvedSource", "Want", "fetch", "here", "parse", "resolve"]
+__all__ = [
+    "Meter",
+    "ModelSource",
+    "Progress",
+    "ResolvedSource",
+    "Want",
+    "fetch",
+    "fetch_adapter",
+    "here",
+    "parse",
+    "resolve",
+]
 
 
 class ModelSection(Protocol):
@@ -50,6 +61,15 @@ def fetch(
     where = position or Position(source)
     want = Want(sha256, download, progress or Silent(), base or Path.cwd(), where, digest=digest)
     return parse(source, where).resolve(want)
+
+
+def fetch_adapter(
+    source: str, progress: Progress | None = None, base: Path | None = None, position: Position | None = None
+) -> Path:
+    """The folder of a LoRA adapter, fetched first where it is not here; ApplianceError (AP05xx)."""
+    where = position or Position(source)
+    want = Want(None, True, progress or Silent(), base or Path.cwd(), where, "adapter_config.json")
+    return parse(source, where).resolve(want).path
 
 
 def here(model: ModelSection, base: Path | None = None) -> str | None:

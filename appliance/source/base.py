@@ -46,6 +46,8 @@ class Want:
     base: Path
     """Relative paths start here."""
     position: Position
+    holds: str = "config.json"
+    """The file that tells a folder of the wanted kind."""
     digest: Position | None = None
     """Where `model.sha256` stands; None = at `position`."""
 

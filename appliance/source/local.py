@@ -30,8 +30,8 @@ class Folder:
             refuse(want.position, "AP0502", f"{path} is a file", "name a folder with config.json, or a file.gguf")
         if not os.access(path, os.R_OK | os.X_OK):
             refuse(want.position, "AP0502", f"{path} cannot be read by this user", "change its permissions")
-        if not (path / "config.json").is_file():
-            refuse(want.position, "AP0502", f"{path} has no config.json", "name the folder that holds config.json")
+        if not (path / want.holds).is_file():
+            refuse(want.position, "AP0502", f"{path} has no {want.holds}", f"name the folder that holds {want.holds}")
         if want.sha256:
             fix = "remove model.sha256, or name a file.gguf"
             refuse_digest(want, "sha256 is for single files, the source is a folder", fix)

@@ -2,7 +2,7 @@
 
 import hashlib
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from appliance.diagnostics import ApplianceError, Diagnostic, Position, Severity
@@ -63,15 +63,22 @@ class Road:
     def plan(self, checked: Checked, revision: int = 1) -> Candidate:
         """Fetches the model when it is not here and plans for this machine. ApplianceError when either fails."""
         from appliance.plan import make_plan, read_checkpoint
-        from appliance.source import resolve
+        from appliance.source import fetch_adapter, resolve
 
         begun = time.monotonic()
         profile, position = checked.profile, checked.position
         places = position("model.source"), position("model.sha256")
         source = resolve(profile.model, True, self.progress, checked.base, *places)
+        adapters = {
+            adapter.name: str(
+                fetch_adapter(adapter.source, self.progress, checked.base, position(f"model.adapters[{index}].source"))
+            )
+            for index, adapter in enumerate(profile.model.adapters)
+        }
         fetched = time.monotonic()
         checkpoint = read_checkpoint(source.path, position)
         plan = make_plan(profile, self.hardware, checkpoint, position=position, revision=revision)
+        plan = replace(plan, server=replace(plan.server, adapters=adapters))
         seconds = {"model": fetched - begun, "plan": time.monotonic() - fetched}
         return Candidate(checked, source, plan, contents(profile), seconds)
 
