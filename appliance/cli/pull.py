@@ -7,10 +7,10 @@ import typer
 
 
 def pull(file: Annotated[Path, typer.Argument(help="The profile.", show_default=False)]) -> None:
-    """Fetch and verify the model that a profile names, with a progress bar; nothing happens when it is here already."""
+    """Fetch and verify the model and the adapters of a profile, with a progress bar; what is here already stays."""
     from appliance.cli.progress import progress
     from appliance.diagnostics import ApplianceError
-    from appliance.source import resolve
+    from appliance.source import fetch_adapter, resolve
     from appliance.validate import validate
 
     checked = validate(file, offline=True)
@@ -19,3 +19,7 @@ def pull(file: Annotated[Path, typer.Argument(help="The profile.", show_default=
     places = checked.position("model.source"), checked.position("model.sha256")
     found = resolve(checked.profile.model, True, progress(), file.parent, *places)
     typer.echo(f"{found.origin}\n  {found.path}" + (f"\n  sha256 {found.sha256} verified" if found.sha256 else ""))
+    for index, adapter in enumerate(checked.profile.model.adapters):
+        path = f"model.adapters[{index}].source"
+        folder = fetch_adapter(adapter.source, path, progress(), file.parent, checked.position(path))
+        typer.echo(f"{adapter.source}\n  {folder}")

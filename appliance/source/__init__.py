@@ -1,5 +1,6 @@
 """Model sources: the text in a profile -> a model on this machine, verified."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
@@ -63,13 +64,14 @@ def fetch(
     return parse(source, where).resolve(want)
 
 
-def fetch_adapter(
-    source: str, progress: Progress | None = None, base: Path | None = None, position: Position | None = None
-) -> Path:
-    """The folder of a LoRA adapter, fetched first where it is not here; ApplianceError (AP05xx)."""
-    where = position or Position(source)
-    want = Want(None, True, progress or Silent(), base or Path.cwd(), where, "adapter_config.json")
-    return parse(source, where).resolve(want).path
+def fetch_adapter(source: str, path: str, progress: Progress, base: Path, position: Position) -> Path:
+    """The folder of a LoRA adapter, fetched first where it is not here; ApplianceError (AP05xx) at the field `path`."""
+    want = Want(None, True, progress, base, position, "adapter_config.json")
+    try:
+        return parse(source, position).resolve(want).path
+    except ApplianceError as error:
+        found = [replace(diagnostic, path=path) for diagnostic in error.diagnostics]
+        raise ApplianceError(found, exit_code=error.exit_code) from error
 
 
 def here(model: ModelSection, base: Path | None = None) -> str | None:

@@ -63,24 +63,30 @@ class Road:
     def plan(self, checked: Checked, revision: int = 1) -> Candidate:
         """Fetches the model when it is not here and plans for this machine. ApplianceError when either fails."""
         from appliance.plan import make_plan, read_checkpoint
-        from appliance.source import fetch_adapter, resolve
+        from appliance.source import resolve
 
         begun = time.monotonic()
         profile, position = checked.profile, checked.position
         places = position("model.source"), position("model.sha256")
         source = resolve(profile.model, True, self.progress, checked.base, *places)
-        adapters = {
-            adapter.name: str(
-                fetch_adapter(adapter.source, self.progress, checked.base, position(f"model.adapters[{index}].source"))
-            )
-            for index, adapter in enumerate(profile.model.adapters)
-        }
+        adapters = self._adapters(checked)
         fetched = time.monotonic()
         checkpoint = read_checkpoint(source.path, position)
         plan = make_plan(profile, self.hardware, checkpoint, position=position, revision=revision)
         plan = replace(plan, server=replace(plan.server, adapters=adapters))
         seconds = {"model": fetched - begun, "plan": time.monotonic() - fetched}
         return Candidate(checked, source, plan, contents(profile), seconds)
+
+    def _adapters(self, checked: Checked) -> dict[str, str]:
+        """Folder by name, fetched where they are not here."""
+        from appliance.source import fetch_adapter
+
+        folders = {}
+        for index, adapter in enumerate(checked.profile.model.adapters):
+            path = f"model.adapters[{index}].source"
+            folder = fetch_adapter(adapter.source, path, self.progress, checked.base, checked.position(path))
+            folders[adapter.name] = str(folder)
+        return folders
 
 
 def check(file: Path, text: str | None = None, name: str | None = None, base: Path | None = None) -> Checked:

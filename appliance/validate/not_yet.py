@@ -60,7 +60,6 @@ NOT_YET: tuple[Missing, ...] = (
     Missing("model.weights", other_than("auto"), "choice of weight formats", "write auto", NATIVE),
     Missing("model.weights", lambda value: value == "int4", "way to make 4-bit weights in vLLM", "write int8", VLLM),
     Missing("model.trust_remote_code", bool, "way to run a checkpoint's own code", "write false", NATIVE),
-    Missing("model.adapters", bool, "LoRA adapters", "remove it", NATIVE),
     Missing("hardware.platform", other_than("auto", "cpu"), ACCELERATORS, "write auto or cpu", NATIVE),
     Missing("hardware.devices", other_than("auto", 1, (0,)), ONE_PROCESS, "write auto", NATIVE),
     Missing(

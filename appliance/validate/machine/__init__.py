@@ -1,11 +1,12 @@
 """The fourth tier: the profile against the machine it is validated on. `--offline` leaves it out."""
 
 from ..facts import Rule
-from . import address, files, gitops, keys, model
+from . import adapters, address, files, gitops, keys, model
 
 MACHINE_RULES: tuple[Rule, ...] = (
     model.present,
     model.checkpoint,
+    adapters.adapters,
     files.named_files,
     files.template,
     keys.api_keys,

@@ -2,7 +2,20 @@
 
 from ..facts import Rule
 from ..not_yet import not_yet
-from . import endpoints, engine, gitops, hardware, kv_cache, limits, model, parallelism, release, security, vllm
+from . import (
+    adapters,
+    endpoints,
+    engine,
+    gitops,
+    hardware,
+    kv_cache,
+    limits,
+    model,
+    parallelism,
+    release,
+    security,
+    vllm,
+)
 
 RULES: tuple[Rule, ...] = (
     release.served,
@@ -10,6 +23,7 @@ RULES: tuple[Rule, ...] = (
     model.wheel_without_hash,
     model.hash_without_file,
     model.names,
+    adapters.names,
     model.context_beyond_model,
     model.context_without_room,
     hardware.one_cpu,

@@ -1,11 +1,11 @@
 """LoRA adapters of a running appliance: an edit brings them and takes them away, while the model answers."""
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import httpx
+import psutil
 import pytest
 from lora_files import write_adapter
 from running import Running
@@ -52,14 +52,16 @@ def models(up: Running) -> dict[str, str | None]:
     return {card["id"]: card["parent"] for card in cards}
 
 
-def edit(up: Running, folder: Path, text: str, ends: str = "serves|applied") -> None:
+def edit(up: Running, folder: Path, text: str, outcome: str = "applied") -> str:
+    """What the appliance said about it."""
     seen = len(up.lines)
     (folder / "profile.yaml").write_text(text)
-    up.wait_until(lambda: any(ends_with(line, ends) for line in up.lines[seen:]))
-
-
-def ends_with(line: str, ends: str) -> bool:
-    return any(end in line for end in ends.split("|"))
+    up.wait_until(
+        lambda: any(
+            line.startswith("revision") and any(end in line for end in outcome.split("|")) for line in up.lines[seen:]
+        )
+    )
+    return "\n".join(up.lines[seen:])
 
 
 @pytest.fixture
@@ -72,14 +74,72 @@ def test_adapters_come_and_go_with_the_profile(
 ) -> None:
     one = write_adapter(tmp_path / "one", tuned.model, strength=1.0)
     two = write_adapter(tmp_path / "two", tuned.model, strength=1.0, seed=9)
-    up = appliance_up(tuned.text(first=one))
-    print(up.output)
+    up = appliance_up(tuned.text(first="one"))
     base, first = text_of(up, "tuned"), text_of(up, "first")
-    assert base != first and models(up) == {"tuned": None, "first": "tuned"}
-    print([p for p in tmp_path.iterdir()])
-    edit(up, tmp_path, tuned.text(first=one, second=two))
-    print(up.output)
+    assert models(up) == {"tuned": None, "first": "tuned"}
+
+    said = edit(up, tmp_path, tuned.text(first=one, second=two))
+    assert "live: no engine is touched" in said
     assert models(up) == {"tuned": None, "first": "tuned", "second": "tuned"}
     second = text_of(up, "second")
     assert len({base, first, second}) == 3
     assert (text_of(up, "tuned"), text_of(up, "first")) == (base, first)
+
+    with httpx.stream(
+        "POST",
+        f"{up.base_url}/v1/completions",
+        json={"model": "first", "prompt": "river", "max_tokens": 200, "stream": True, "ignore_eos": True},
+        timeout=60,
+    ) as stream:
+        chunks = stream.iter_lines()
+        next(chunks)
+        edit(up, tmp_path, tuned.text(first=two))
+        assert list(chunks)[-2:] == ["data: [DONE]", ""], "the stream went on with the weights it began with"
+    assert models(up) == {"tuned": None, "first": "tuned"}
+    assert (text_of(up, "tuned"), text_of(up, "first")) == (base, second)
+    gone = answers(up, "second")
+    assert gone["status"] == 404 and "this server has: tuned, first" in gone["error"]["message"]
+
+    edit(up, tmp_path, tuned.text())
+    assert models(up) == {"tuned": None} and answers(up, "first")["status"] == 404
+    assert text_of(up, "tuned") == base
+
+
+def test_an_adapter_that_cannot_be_loaded_changes_nothing(
+    tuned: Tuned, appliance_up: Callable[..., Running], tmp_path: Path, tiny_model: Callable[..., Path]
+) -> None:
+    write_adapter(tmp_path / "one", tuned.model, strength=1.0)
+    write_adapter(tmp_path / "other", tiny_model("llama", num_hidden_layers=4))
+    write_adapter(tmp_path / "dora", tuned.model, use_dora=True)
+    up = appliance_up(tuned.text(first="one"))
+    first = text_of(up, "first")
+    for name, says in (
+        ("other", "belongs to another model"),
+        ("dora", "use_dora is True, which is not supported"),
+        ("nowhere", "no folder"),
+    ):
+        said = edit(up, tmp_path, tuned.text(first="one", more=name), "what ran runs on")
+        assert says in said
+        assert models(up) == {"tuned": None, "first": "tuned"}
+        assert text_of(up, "first") == first
+
+
+def test_an_engine_that_is_killed_gets_its_adapters_back(
+    tuned: Tuned, appliance_up: Callable[..., Running], tmp_path: Path
+) -> None:
+    write_adapter(tmp_path / "one", tuned.model, strength=1.0)
+    up = appliance_up(tuned.text(first="one"))
+    first = text_of(up, "first")
+    (engine,) = [
+        child
+        for child in psutil.Process(up.process.pid).children(recursive=True)
+        if "appliance.engine.main" in child.cmdline()
+    ]
+    engine.kill()
+    up.wait_until(lambda: answers(up, "first")["status"] == 200 if not engine.is_running() else False)
+    assert text_of(up, "first") == first
+    decision = {"model": "first", "state": "a river", "questions": {"q": {"type": "boolean", "question": "river?"}}}
+    answer = httpx.post(f"{up.base_url}/v1/systemone", json=decision, timeout=30)
+    assert answer.status_code in (200, 400), answer.text
+    if answer.status_code == 200:
+        assert answer.json()["model"] == "first"
