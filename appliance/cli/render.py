@@ -28,6 +28,7 @@ def render(
     namespace: Annotated[str | None, typer.Option(help="Namespace of the objects.", show_default=False)] = None,
     replicas: Annotated[int, typer.Option(min=1, help="Copies that share the requests.")] = 1,
     monitor: Annotated[bool, typer.Option("--monitor", help="Add a ServiceMonitor for Prometheus.")] = False,
+    node_rank: Annotated[int, typer.Option(min=0, help="vllm: which of several machines, from 0.")] = 0,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Write this file.", show_default="standard output")
     ] = None,
@@ -41,12 +42,13 @@ def render(
     if kind not in RENDERERS:
         typer.echo(f'error: nothing is rendered as "{kind[:60]}"; known: {", ".join(RENDERERS)}', err=True)
         raise typer.Exit(2)
-    options = Options(image, namespace, replicas, monitor, output)
+    options = Options(image, namespace, replicas, monitor, output, node_rank)
     command = ["appliance", "render", kind, file.name, "--hardware", Path(hardware).name]
     for name, value in {"--image": image, "--namespace": namespace}.items():
         command += [name, value] if value is not None else []
     command += ["--replicas", str(replicas)] if replicas > 1 else []
     command += ["--monitor"] if monitor else []
+    command += ["--node-rank", str(node_rank)] if node_rank else []
     machine, forecast = _machine(hardware)
     subject = _subject(file, machine, forecast, shlex.join(command))
     rendered = find_renderer(kind).render(subject, options)

@@ -82,6 +82,18 @@ _PAGES = (
         "release's own engine does not compute on yet, for instance.",
         "`appliance plan FILE --hardware NAME` shows the whole plan.",
     ),
+    Code(
+        "AP0812",
+        "a vLLM command of a profile without vLLM",
+        "`render vllm` writes how vLLM is started, and this profile runs the appliance's own engine.",
+        "Write `engine.backend: vllm`, or render another kind.",
+    ),
+    Code(
+        "AP0813",
+        "a machine that does not exist",
+        "`--node-rank` counts the machines of `parallelism.nodes` from 0; the first one is what `appliance up` starts.",
+        "Name one of them.",
+    ),
 )
 
 CODES = {page.code: page for page in _PAGES}

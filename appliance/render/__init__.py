@@ -14,6 +14,7 @@ RENDERERS: dict[str, str] = {
     "helm": "helm:Helm",
     "compose": "compose:Compose",
     "systemd": "systemd:Systemd",
+    "vllm": "vllm:Vllm",
 }
 
 

@@ -23,6 +23,8 @@ class Options:
     """Also what lets Prometheus find the metrics, where the target has such a thing."""
     output: Path | None = None
     """Where the text will lie; only for paths relative to it."""
+    node_rank: int = 0
+    """Which of several machines that run one engine."""
 
 
 @dataclass(frozen=True)
