@@ -4,6 +4,7 @@ import asyncio
 import socket
 from pathlib import Path
 
+import psutil
 from git_remote import PROFILE, Following, Remote, following, settings
 
 from appliance.supervise.proposal import Outcome, Proposal
@@ -89,6 +90,7 @@ def test_a_remote_that_never_answers_holds_nothing_up(tmp_path: Path) -> None:
                 assert (await told.settled(first)).state == "Synced"
             async with following(tmp_path / "state", settings(address), answer=600.0):
                 await asyncio.sleep(0.5)
+            assert psutil.Process().children() == [], "what hung is gone with who waited for it"
 
     asyncio.run(main())
 
