@@ -8,7 +8,6 @@ async with EngineClient(address) as client:
 
 import asyncio
 import contextlib
-import itertools
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Self
@@ -19,6 +18,7 @@ import zmq.asyncio
 from tenacity import AsyncRetrying, RetryCallState, wait_fixed
 from zmq.utils.monitor import recv_monitor_message
 
+from appliance.engine.answers import Answers, Change
 from appliance.engine.protocol import (
     ENCODER,
     FROM_ENGINE,
@@ -62,8 +62,7 @@ class EngineClient:
         self.stats: Stats | None = None
         self._up = asyncio.Event()
         self._streams: dict[str, UpdateStream] = {}
-        self._references = itertools.count(1)
-        self._answers: dict[int, asyncio.Future[Reconfigured | AdapterAnswer]] = {}
+        self._answers = Answers()
         self._tasks: list[asyncio.Task[None]] = []
         self._context: zmq.asyncio.Context | None = None
 
@@ -135,15 +134,15 @@ class EngineClient:
         Raises ValueError with the engine's reason where it refused and nothing changed, EngineDied where it is down,
         TimeoutError after `timeout` seconds; what holds then shows in the next Ready.
         """
-        await self._ask(Reconfigure(reference=next(self._references), settings=dict(settings)), timeout)
+        await self._ask(Reconfigure(reference=self._answers.reference(), settings=dict(settings)), timeout)
 
     async def load_adapter(self, name: str, path: str, timeout: float | None = None) -> None:
         """The LoRA adapter in folder `path` answers to `name`, also where another one did. Raises as `reconfigure`."""
-        await self._ask(LoadAdapter(reference=next(self._references), name=name, path=path), timeout)
+        await self._ask(LoadAdapter(reference=self._answers.reference(), name=name, path=path), timeout)
 
     async def unload_adapter(self, name: str, timeout: float | None = None) -> None:
         """New requests for `name` are refused at once; returns when the last one has ended. Raises as `reconfigure`."""
-        await self._ask(UnloadAdapter(reference=next(self._references), name=name), timeout)
+        await self._ask(UnloadAdapter(reference=self._answers.reference(), name=name), timeout)
 
     def drain(self) -> None:
         """The engine finishes what it has, refuses what is new, and exits."""
@@ -175,18 +174,10 @@ class EngineClient:
         if sent.exception() is not None:
             raise EngineDied("the connection to the engine is gone")
 
-    async def _ask(self, change: Reconfigure | LoadAdapter | UnloadAdapter, timeout: float | None) -> None:
+    async def _ask(self, change: Change, timeout: float | None) -> None:
         if self.ready is None:
             raise EngineDied(self.reason)
-        answer = self._answers[change.reference] = asyncio.get_running_loop().create_future()
-        try:
-            self._send(change)
-            async with asyncio.timeout(timeout):
-                error = (await answer).error
-        finally:
-            del self._answers[change.reference]
-        if error is not None:
-            raise ValueError(error)
+        await self._answers.to(change, self._send, timeout)
 
     async def _keep(self, work: Callable[[], Awaitable[None]]) -> None:
         """What nobody foresaw takes the client down, not its tasks: it begins anew with a Hello."""
@@ -222,9 +213,7 @@ class EngineClient:
                     self.reason = ""
                     self._up.set()
                 case Reconfigured() | AdapterAnswer():
-                    answer = self._answers.get(message.reference)
-                    if answer is not None and not answer.done():
-                        answer.set_result(message)
+                    self._answers.put(message)
 
     async def _watch(self) -> None:
         while True:
@@ -250,6 +239,4 @@ class EngineClient:
         streams, self._streams = self._streams, {}
         for stream in dict.fromkeys(streams.values()):
             stream.fail(EngineDied(reason))
-        for answer in self._answers.values():
-            if not answer.done():
-                answer.set_exception(EngineDied(reason))
+        self._answers.fail(EngineDied(reason))

@@ -13,8 +13,9 @@ from appliance.engine.core.admission import Limits, refusal
 from appliance.engine.core.postprocess import advance
 from appliance.engine.core.reconfigure import reconfigured
 from appliance.engine.core.request import RequestState
-from appliance.engine.core.scheduler import Plan, Scheduler
-from appliance.engine.core.types import Runner, ScheduledRequest, SlotStart
+from appliance.engine.core.scheduler import Scheduler
+from appliance.engine.core.share import share_out
+from appliance.engine.core.types import Runner
 from appliance.engine.protocol import STEP_TOKEN_BOUNDS, Request, Stats, Update
 
 logger = logging.getLogger(__name__)
@@ -105,7 +106,7 @@ class Engine:
         if not plan:
             return {}
         now = self._clock()
-        states, scheduled = _share_out(plan, now)
+        states, scheduled = share_out(plan, now)
         try:
             outputs = self._runner.step(scheduled)
         except Exception as error:
@@ -187,6 +188,7 @@ class Engine:
         self.scheduler.finish(state)
 
     def _free_vacated(self) -> None:
+        """The runner forgets slots first, then the adapters that they used."""
         for slot in self.scheduler.take_vacated():
             self._runner.free(slot)
         while self._ended_adapters:
@@ -205,36 +207,3 @@ class Engine:
             self._finish(state)
         self._free_vacated()
         return updates
-
-
-def _share_out(plan: Plan, now: float) -> tuple[list[RequestState], list[ScheduledRequest]]:
-    """The plan in the runner's words, decodes first."""
-    decodes: list[tuple[RequestState, ScheduledRequest]] = []
-    prefills: list[tuple[RequestState, ScheduledRequest]] = []
-    for state, tokens in plan.items():
-        samples = tokens == len(state.token_ids) - state.num_computed
-        share = ScheduledRequest(
-            slot=state.slot,
-            num_computed=state.num_computed,
-            num_tokens=tokens,
-            block_table=state.block_table,
-            samples=samples,
-            start=_start(state, now) if state.needs_start else None,
-        )
-        (decodes if samples and tokens == 1 else prefills).append((state, share))
-    pairs = decodes + prefills
-    return [state for state, _ in pairs], [share for _, share in pairs]
-
-
-def _start(state: RequestState, now: float) -> SlotStart:
-    state.needs_start = False
-    if not state.scheduled_at:
-        state.scheduled_at = now
-    return SlotStart(
-        request_id=state.request_id,
-        token_ids=list(state.token_ids),
-        prompt_length=state.prompt_length,
-        sampling=state.wanted_sampling,
-        fallback_seed=state.fallback_seed,
-        adapter=state.adapter,
-    )
