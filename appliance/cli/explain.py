@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 WIDTH = 80
 RELOADS = {
     "live": "live: an edit takes effect without interruption",
+    "reconfigure": "reconfigure: the running engine takes an edit between two steps (backend vllm needs a new one)",
     "engine": "engine: an edit needs a new engine",
     "listener": "listener: an edit needs a new listening socket",
 }

@@ -11,7 +11,7 @@ DERIVED = {"address", "generation"}
 
 @dataclass(frozen=True)
 class Change:
-    """`reload`: live | engine | listener."""
+    """`reload`: live | reconfigure | engine | listener."""
 
     path: str
     before: Any

@@ -12,7 +12,7 @@ Origin = Literal["profile", "default", "planned"]
 
 @dataclass(frozen=True)
 class Resolved:
-    """`value` is plain data. `reload`: live | engine | listener, what a change of it needs."""
+    """`value` is plain data. `reload`: live | reconfigure | engine | listener, what a change of it needs."""
 
     path: str
     value: Any

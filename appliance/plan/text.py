@@ -16,7 +16,12 @@ from .units import plural, size
 
 BYTE_FIELDS = {"kv_cache.size", "limits.body"}
 SAMPLING_REMARKS = {"max_new_tokens": "of a chat that names no length, after limits.max_tokens.default"}
-RELOADS = {"live": "taken over while serving", "engine": "needs a new engine process", "listener": "needs a new socket"}
+RELOADS = {
+    "live": "taken over while serving",
+    "reconfigure": "told to the running engine, where its KV pool stays",
+    "engine": "needs a new engine process",
+    "listener": "needs a new socket",
+}
 
 
 def print_plan(plan: Plan, console: Console, everything: bool = False) -> None:

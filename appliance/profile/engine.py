@@ -15,20 +15,20 @@ class Batching(Section):
         "auto",
         description="Most requests that run at the same time; later ones wait.",
         unit="sequences",
-        reload="engine",
+        reload="reconfigure",
         option="max-num-seqs",
     )
     max_tokens: AutoCount = setting(
         "auto",
         description="Most tokens computed in one step: running requests first, then pieces of prompts.",
         unit="tokens",
-        reload="engine",
+        reload="reconfigure",
         option="max-num-batched-tokens",
     )
     chunked_prefill: bool = setting(
         True,
         description="Compute long prompts in pieces between the steps of running requests.",
-        reload="engine",
+        reload="reconfigure",
         option="enable-chunked-prefill",
     )
 

@@ -69,7 +69,7 @@ class KVCache(Section):
     prefix_caching: bool = setting(
         True,
         description="Keep full blocks of finished requests and reuse them for equal beginnings of prompts.",
-        reload="engine",
+        reload="reconfigure",
         option="enable-prefix-caching",
     )
     skip_layers: tuple[SkippedLayer, ...] = setting(

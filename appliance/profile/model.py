@@ -51,7 +51,7 @@ class Model(Section):
         "auto",
         description="Longest prompt plus output of one request; auto: the model's own, or what fits in memory.",
         unit="tokens",
-        reload="engine",
+        reload="reconfigure",
         option="max-model-len",
     )
     chat_template: FilePath | None = setting(

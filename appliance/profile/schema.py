@@ -8,7 +8,12 @@ from .root import Profile
 
 DRAFT = "http://json-schema.org/draft-07/schema#"
 REFERENCE = {"type": "string", "pattern": r"\$\{", "description": "Taken from an environment variable."}
-HINTS = {"live": "without interruption", "engine": "with a new engine", "listener": "with a new listening socket"}
+HINTS = {
+    "live": "without interruption",
+    "reconfigure": "between two steps of the engine",
+    "engine": "with a new engine",
+    "listener": "with a new listening socket",
+}
 
 
 def json_schema() -> dict[str, Any]:

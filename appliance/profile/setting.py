@@ -4,8 +4,9 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-Reload = Literal["live", "engine", "listener"]
-"""What a changed value needs: a swap of settings, a new generation of the engine, a new listening socket."""
+Reload = Literal["live", "reconfigure", "engine", "listener"]
+"""What a changed value needs: a swap of the servers' settings, new settings for the running engine between two of its
+steps (a new generation where the backend cannot), a new generation of the engine, a new listening socket."""
 
 REQUIRED: Any = ...
 

@@ -23,7 +23,7 @@ def field_changes(before: Plan, after: Plan) -> tuple[FieldChange, ...]:
 
 def _field_change(change: Change, engine: EngineChange) -> FieldChange:
     reload, why = change.reload, ""
-    if reload == "engine":
+    if reload in ("engine", "reconfigure"):
         reload, why = _of_engine(change, engine)
     return FieldChange(
         path=change.path, before=change.before, after=change.after, reload=reload, why=why or WHY.get(reload, "")

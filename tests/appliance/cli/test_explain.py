@@ -40,7 +40,8 @@ prompts.
     values   auto, or a whole number from 1 up
     default  auto
     unit     tokens
-    reload   engine: an edit needs a new engine
+    reload   reconfigure: the running engine takes an edit between two steps
+           (backend vllm needs a new one)
     option   --max-num-batched-tokens of `vllm serve`
     since    release 0.31
 """

@@ -22,7 +22,7 @@ def plan(tree: dict[str, Any] | None = None, **checkpoint: Any) -> Plan:
 def test_every_field_is_there_with_a_reason_and_no_auto_is_left() -> None:
     made = plan()
     assert [value.path for value in made.values] == [path for path, *_ in leaves(make_profile())]
-    assert all(value.reason and value.reload in ("live", "engine", "listener") for value in made.values)
+    assert all(value.reason and value.reload in ("live", "reconfigure", "engine", "listener") for value in made.values)
     left = {value.path for value in made.values if value.value == "auto"}
     assert left == {"reload.strategy"}
 

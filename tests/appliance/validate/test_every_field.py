@@ -52,7 +52,7 @@ def test_defaults_promise_nothing_that_does_not_exist(facts: Any) -> None:
 @pytest.mark.parametrize("path", leaves())
 def test_declares_what_everything_else_is_made_from(path: str) -> None:
     field = leaves()[path]
-    assert field.reload in ("live", "engine", "listener")
+    assert field.reload in ("live", "reconfigure", "engine", "listener")
     assert field.extra["x-since"] in ("0.31", "0.32", "0.33")
     assert field.info.description and field.info.description.endswith(".")
 
