@@ -42,9 +42,9 @@ def fields_page() -> str:
     parts = [
         NOTE,
         "# The profile, field by field\n",
-        "`appliance explain FIELD` prints the same. *live*: an edit takes effect without interruption; *reconfigure*: the",
-        "running engine takes it between two steps, where its KV pool stays (backend vllm needs a new one); *engine*: it",
-        "needs a new engine; *listener*: a new listening socket.\n",
+        "`appliance explain FIELD` prints the same. *live*: an edit takes effect without interruption; *reconfigure*:",
+        "the running engine takes it between two steps, where its KV pool stays (backend vllm needs a new one);",
+        "*engine*: it needs a new engine; *listener*: a new listening socket.\n",
     ]
     section = None
     for path, field in leaves().items():

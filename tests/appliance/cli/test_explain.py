@@ -41,7 +41,7 @@ prompts.
     default  auto
     unit     tokens
     reload   reconfigure: the running engine takes an edit between two steps
-           (backend vllm needs a new one)
+             (backend vllm needs a new one)
     option   --max-num-batched-tokens of `vllm serve`
     since    release 0.31
 """
