@@ -71,6 +71,9 @@ class Changes:
             self._engine.adapters.load(name, path)
         except CheckpointError as error:
             return str(error)
+        except Exception as error:  # those who are being served must not pay for a fault in reading an adapter
+            logger.exception("adapter %s cannot be loaded", name)
+            return f"{path}: {type(error).__name__}: {error}"
         self.ready = structs.replace(self.ready, adapters=_loaded(self._engine))
         logger.info("adapter %s is loaded from %s", name, path)
         return None

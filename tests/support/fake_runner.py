@@ -150,9 +150,11 @@ class FakeRunner:
         self.slots.pop(slot, None)
 
     def load_adapter(self, key: int, folder: str) -> AdapterFacts:
-        """Its weights are the folder's name; one called "broken" does not fit."""
+        """Its weights are the folder's name; one called "broken" does not fit, "faulty" finds a fault of ours."""
         if folder == "broken":
             raise CheckpointError(folder, "is no adapter of this model")
+        if folder == "faulty":
+            raise RuntimeError("a fault in the reader")
         assert key not in self.adapters
         self.adapters[key] = folder
         return AdapterFacts(sha256(folder.encode()).digest(), 8, 1000)

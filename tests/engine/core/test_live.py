@@ -148,6 +148,8 @@ def test_adapters_come_and_go_under_load(start: Start, address: str) -> None:
                 await one.unload_adapter("x", timeout=10)
             with pytest.raises(ValueError, match="broken: is no adapter of this model"):
                 await one.load_adapter("x", "broken", timeout=10)
+            with pytest.raises(ValueError, match="faulty: RuntimeError: a fault in the reader"):
+                await one.load_adapter("x", "faulty", timeout=10)
             assert await base == {"base": continuation([1], 150)}
             for name, stream, weights in (("old", old, "first"), ("new", new, "second")):
                 rest = [token async for update in stream for token in update.token_ids]
