@@ -105,7 +105,7 @@ class Bench:
 
 @dataclass
 class FakeRunner:
-    """Stores (position, token, weights) where keys and values would lie, and reads every history back before it answers."""
+    """Stores (position, token, weights) where keys and values would lie; reads every history back before it answers."""
 
     num_blocks: int
     block_tokens: int
