@@ -8,9 +8,8 @@ from pathlib import Path
 
 from starlette.types import Scope
 
-from appliance.engine.protocol import Ready
 from appliance.engine.tokenizer import TokenizerError, load
-from appliance.server import auth, proofs
+from appliance.server import auth
 from appliance.server.admission import Admission
 from appliance.server.app import build_routes, offered
 from appliance.server.board import Board
@@ -18,6 +17,7 @@ from appliance.server.config import ServerConfig
 from appliance.server.context import Context
 from appliance.server.guard import guarded
 from appliance.server.pool import engines_at
+from appliance.server.proving import prove
 from appliance.server.pulse import Pulse
 from appliance.server.readiness import Readiness
 from appliance.server.shared import Shared
@@ -52,47 +52,9 @@ class NativeState:
         return self._keys.admits(scope)
 
     async def prove(self, seconds: float, probe: bool) -> Proof:
-        stage = ["the engine"]
-        try:
-            async with asyncio.timeout(seconds):
-                proof = await self._engines_up()
-                await self.context.adapters.bring(self.context.engines.replicas)
-                if probe:
-                    await self._probe(proof, seconds, stage)
-                return proof
-        except TimeoutError:
-            engines = self.context.engines
-            missing = f" ({engines.reason})" if len(engines.open) < len(engines.replicas) else ""
-            raise StateError(f"no answer from {stage[0]} within {round(seconds, 1):g} s{missing}") from None
-
-    async def _engines_up(self) -> Proof:
-        boots = [await replica.client.wait_ready() for replica in self.context.engines.replicas]
-        fingerprints = list(dict.fromkeys(boot.weights_fingerprint for boot in boots))
-        if len(fingerprints) > 1:
-            raise StateError(f"the replicas serve different weights: {', '.join(fingerprints)}")
-        for boot in boots:
-            self._check_context(boot)
-        return {"weights": fingerprints[0], "replicas": len(boots)}
-
-    def _check_context(self, boot: Ready) -> None:
-        if boot.max_context < self.config.max_context:
-            fact = f"the engine's context holds {boot.max_context} tokens, {self.config.max_context} are to be served"
-            raise StateError(fact)
-
-    async def _probe(self, proof: Proof, seconds: float, stage: list[str]) -> None:
-        engines = self.context.engines
-        lacking = {} if self.context.tokenizer.chat_template else {"chat": "the model has no chat template"}
-        for number, replica in enumerate(engines.replicas):
-            engines.pinned = replica
-            try:
-                told = await proofs.run(self.app, self.config, lacking, seconds, stage)
-            finally:
-                engines.pinned = None
-            proof |= {f"{name}[{number}]" if number else name: detail for name, detail in told.items()}
-        stage[0] = "an endpoint that is required"
-        await self.context.readiness.probe(self.context)
-        if not self.context.readiness.ready:
-            raise StateError(self.context.readiness.reason)
+        before = self._successor
+        proven = before.context.readiness.probed if before is not None else ()
+        return await prove(self.context, self.app, proven, seconds, probe)
 
     def begin(self, before: State | None) -> None:
         self._successor = None

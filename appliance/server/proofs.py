@@ -1,8 +1,9 @@
 """How a state proves itself: requests through its own routes, one line of the table each."""
 
+import asyncio
 import math
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 
 import httpx
@@ -71,31 +72,48 @@ PROOFS: tuple[Proof, ...] = (
 )
 
 
+def switches(config: ServerConfig) -> frozenset[str]:
+    """The endpoints that `run` tries."""
+    return frozenset(proof.switch for proof in PROOFS if config.endpoints.get(proof.switch, "on") != "off")
+
+
 async def run(
     app: ASGIApp, config: ServerConfig, lacking: dict[str, str], seconds: float, stage: list[str]
 ) -> dict[str, str]:
-    """What each proof brought and in which time; `stage[0]` names the one under way. Raises StateError.
+    """What each proof brought and in which time, all tried at once; `stage[0]` names those under way.
 
-    `lacking`: proofs that this model cannot give, and why.
+    `lacking`: proofs that this model cannot give, and why. Raises StateError.
     """
-    told: dict[str, str] = {}
+    tried = [proof for proof in PROOFS if proof.switch in switches(config)]
+    pending = dict.fromkeys(proof.name for proof in tried)
+
+    async def one(client: Client, proof: Proof) -> str:
+        begun = time.monotonic()
+        try:
+            if proof.name in lacking:
+                raise NotImplementedError(lacking[proof.name])
+            detail = f"{await proof.run(client)} in {time.monotonic() - begun:.3f} s"
+        except NotImplementedError as error:
+            if config.endpoints.get(proof.switch) == "required":
+                raise StateError(f"endpoints.{proof.switch} is required, but {error}") from None
+            detail = f"not served: {error}"
+        except httpx.HTTPError as error:
+            raise StateError(f"a {proof.name} failed: {type(error).__name__}: {error}") from error
+        except StateError as error:
+            raise StateError(f"a {proof.name} failed: {error}") from None
+        del pending[proof.name]
+        stage[0] = _named(pending)
+        return detail
+
+    stage[0] = _named(pending)
     async with inside_client(app, seconds) as client:
-        for proof in PROOFS:
-            switch = config.endpoints.get(proof.switch, "on")
-            if switch == "off":
-                continue
-            stage[0] = f"a {proof.name}"
-            begun = time.monotonic()
-            try:
-                if proof.name in lacking:
-                    raise NotImplementedError(lacking[proof.name])
-                told[proof.name] = f"{await proof.run(client)} in {time.monotonic() - begun:.3f} s"
-            except NotImplementedError as error:
-                if switch == "required":
-                    raise StateError(f"endpoints.{proof.switch} is required, but {error}") from None
-                told[proof.name] = f"not served: {error}"
-            except httpx.HTTPError as error:
-                raise StateError(f"{stage[0]} failed: {type(error).__name__}: {error}") from error
-            except StateError as error:
-                raise StateError(f"{stage[0]} failed: {error}") from None
-    return told
+        try:
+            async with asyncio.TaskGroup() as group:
+                tasks = {proof.name: group.create_task(one(client, proof)) for proof in tried}
+        except* StateError as failures:
+            raise failures.exceptions[0] from None
+    return {name: task.result() for name, task in tasks.items()}
+
+
+def _named(names: Iterable[str]) -> str:
+    return " and ".join(f"a {name}" for name in names)

@@ -22,6 +22,7 @@ BOOT_POLL_SECONDS = 0.02
 POLL_SECONDS = 0.1
 RETRY_SECONDS, MOST_RETRY_SECONDS = 0.5, 30.0
 """Pause after the first failed probe, and the one that doubling ends at."""
+ANSWERED = "answered a real request"
 PROBE_SECONDS = 120.0
 """An endpoint that has not answered its probe for this long counts as failed."""
 
@@ -37,7 +38,7 @@ class Readiness:
 
     def __init__(self) -> None:
         self.checks: dict[str, Check] = {"engine": Check(False, "the engine is booting")}
-        self._probed: tuple[str, ...] | None = None
+        self.probed: tuple[str, ...] = ()
         """Engine boots for which all checks hold."""
 
     @property
@@ -50,7 +51,7 @@ class Readiness:
 
     def take_over(self, before: "Readiness") -> None:
         """What the state before knew holds until this one has looked itself; a proof has looked already."""
-        if self._probed is None:
+        if not self.probed:
             self.checks = dict(before.checks)
 
     async def watch(self, context: "Context") -> None:
@@ -58,17 +59,17 @@ class Readiness:
         while True:
             boots = context.engines.instances
             if not boots:
-                self._probed = None
+                self.probed = ()
                 # held work waits for the next engine: for its clients this server is as ready as before
                 if not context.shared.gate.closed or context.shared.gate.overdue:
                     self.checks = {"engine": Check(False, context.engines.reason)}
-            elif boots != self._probed:
+            elif boots != self.probed:
                 await AsyncRetrying(
                     retry=retry_if_result(lambda settled: not settled),
                     wait=wait_exponential(RETRY_SECONDS, max=MOST_RETRY_SECONDS),
                     sleep=partial(_while_same, context, boots),
                 )(self._settle, context, boots)
-            await asyncio.sleep(POLL_SECONDS if self._probed else BOOT_POLL_SECONDS)
+            await asyncio.sleep(POLL_SECONDS if self.probed else BOOT_POLL_SECONDS)
 
     async def _settle(self, context: "Context", boots: tuple[str, ...]) -> bool:
         """Probes once; True when nothing is left to try on these boots of the engines."""
@@ -81,8 +82,8 @@ class Readiness:
             logger.error("not ready: %s", self.reason)
         return self.ready
 
-    async def probe(self, context: "Context") -> None:
-        """Asks every required endpoint once."""
+    async def probe(self, context: "Context", tried: frozenset[str] = frozenset()) -> None:
+        """Asks every required endpoint once, but those that were just `tried`, by the name of their switch."""
         from appliance.server.endpoints import ENDPOINTS
 
         boots, boot = context.engines.instances, context.engines.ready
@@ -96,12 +97,13 @@ class Readiness:
             checks["adapters"] = await _adapters(context)
         for endpoint in ENDPOINTS:
             if endpoint.required(context.config):
-                check = await _check(context, endpoint)
+                known = endpoint.switch in tried
+                check = Check(True, ANSWERED) if known else await _check(context, endpoint)
                 if check is not None:
                     checks[endpoint.switch or endpoint.module] = check
         self.checks = checks
         if self.ready:
-            self._probed = boots
+            self.probed = boots
 
 
 async def _adapters(context: "Context") -> Check:
@@ -128,7 +130,7 @@ async def _check(context: "Context", endpoint: "Endpoint") -> Check | None:
     except Exception as error:
         logger.error("the probe of %s failed", endpoint.path, exc_info=error)
         return Check(False, f"its probe failed with {type(error).__name__}: {error}")
-    return Check(True, "answered a real request")
+    return Check(True, ANSWERED)
 
 
 async def _while_same(context: "Context", boots: tuple[str, ...], seconds: float) -> None:

@@ -56,13 +56,17 @@ def test_numbers_are_told_per_replica(both: tuple[Any, Any]) -> None:
     assert "2 of 2 replicas" in server.http.get("/ready").json()["checks"]["engine"]["detail"]
 
 
-def test_a_proof_asks_every_replica(both: tuple[Any, Any]) -> None:
+def test_a_proof_asks_every_replica_that_is_new_and_one_where_none_is(both: tuple[Any, Any]) -> None:
     server, second = both
-    before = second.journal["submitted"]
-    proof = server.prepare(engine_addresses=[server.engine.address, second.address])["proof"]
+    third = server.another_engine("third")
+    first = server.engine.address
+    known = server.prepare(engine_addresses=[first, second.address])["proof"]
     server.tell("discard")
-    assert proof["replicas"] == 2 and {"chat", "chat[1]", "completion[1]"} <= set(proof)
-    assert second.journal["submitted"] > before
+    assert known["replicas"] == 2 and {"chat", "completion"} == set(known) - {"replicas", "weights"}
+    mixed = server.prepare(engine_addresses=[first, third.address])["proof"]
+    server.tell("discard")
+    assert {"chat[1]", "completion[1]"} == set(mixed) - {"replicas", "weights"}
+    assert third.journal["submitted"] == 2
 
 
 class Up(Replica):
