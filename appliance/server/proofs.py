@@ -78,21 +78,22 @@ def switches(config: ServerConfig) -> frozenset[str]:
 
 
 async def run(
-    app: ASGIApp, config: ServerConfig, lacking: dict[str, str], seconds: float, stage: list[str]
+    app: ASGIApp, config: ServerConfig, lacking: dict[str, str], seconds: float, stage: list[str], at_once: int = 1
 ) -> dict[str, str]:
-    """What each proof brought and in which time, all tried at once; `stage[0]` names those under way.
+    """What each proof brought and in which time; `stage[0]` names those that have not come. Raises StateError.
 
-    `lacking`: proofs that this model cannot give, and why. Raises StateError.
+    `lacking`: proofs that this model cannot give, and why. `at_once`: how many the queue of `app` has room for.
     """
     tried = [proof for proof in PROOFS if proof.switch in switches(config)]
     pending = dict.fromkeys(proof.name for proof in tried)
 
     async def one(client: Client, proof: Proof) -> str:
-        begun = time.monotonic()
         try:
             if proof.name in lacking:
                 raise NotImplementedError(lacking[proof.name])
-            detail = f"{await proof.run(client)} in {time.monotonic() - begun:.3f} s"
+            async with room:
+                begun = time.monotonic()
+                detail = f"{await proof.run(client)} in {time.monotonic() - begun:.3f} s"
         except NotImplementedError as error:
             if config.endpoints.get(proof.switch) == "required":
                 raise StateError(f"endpoints.{proof.switch} is required, but {error}") from None
@@ -105,6 +106,7 @@ async def run(
         stage[0] = _named(pending)
         return detail
 
+    room = asyncio.Semaphore(at_once)
     stage[0] = _named(pending)
     async with inside_client(app, seconds) as client:
         try:

@@ -55,7 +55,7 @@ async def _requests(
     for replica in new or engines.replicas[:1]:
         engines.pinned = replica
         try:
-            told.append((replica, await proofs.run(app, context.config, lacking, seconds, stage)))
+            told.append((replica, await proofs.run(app, context.config, lacking, seconds, stage, at_once=4)))
         finally:
             engines.pinned = None
     return told
