@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from heapq import heapify, heappop, heappush
+from typing import TypeAlias
 
 from appliance.migrations.canonical import UNKNOWN, OptionSite, Path, Plain, Value
 from appliance.migrations.catalogue import Free, catalogue
@@ -31,10 +33,12 @@ def apply_rules(rules: Iterable[Rule], settings: Settings, model: str | None) ->
     """Changes the settings; for one target in one release, the first rule whose match fits has the word."""
     steps: list[Step] = []
     answered: set[tuple[int, Target, object]] = set()
+    by_name = _by_name(tuple(rules))
     named = settings.named()
-    for rule in rules:
-        if (rule.target.room, rule.target.name) not in named or (rule.puts is None and rule.behaviour):
-            continue
+    waiting = [place for name in named for place in by_name.get(name, ())]
+    heapify(waiting)
+    while waiting:
+        place, rule = heappop(waiting)
         if not all(holds(condition, settings, model) for condition in rule.touches):
             continue
         for site, leaves in settings.at(rule.target):
@@ -44,8 +48,29 @@ def apply_rules(rules: Iterable[Rule], settings: Settings, model: str | None) ->
                 continue
             answered.add(key)
             steps.append(_apply(rule, settings, site, leaves))
-            named |= {(put.target.room, put.target.name) for put in rule.puts or ()}
+            for name in {(put.target.room, put.target.name) for put in rule.puts or ()} - named:
+                named.add(name)
+                for later in by_name.get(name, ()):
+                    if later[0] > place:
+                        heappush(waiting, later)
     return steps
+
+
+_Ordered: TypeAlias = tuple[int, Rule]
+_indexes: dict[int, tuple[tuple[Rule, ...], dict[tuple[Room, str], list[_Ordered]]]] = {}
+
+
+def _by_name(rules: tuple[Rule, ...]) -> dict[tuple[Room, str], list[_Ordered]]:
+    """The rules that rewrite, by what they are about, with their place in the order; made once for each set."""
+    known = _indexes.get(id(rules))
+    if known is not None and known[0] is rules:
+        return known[1]
+    found: dict[tuple[Room, str], list[_Ordered]] = {}
+    for place, rule in enumerate(rules):
+        if rule.puts is not None or not rule.behaviour:
+            found.setdefault((rule.target.room, rule.target.name), []).append((place, rule))
+    _indexes[id(rules)] = (rules, found)
+    return found
 
 
 def _apply(rule: Rule, settings: Settings, site: OptionSite, leaves: list[Leaf]) -> Step:
@@ -58,9 +83,7 @@ def _apply(rule: Rule, settings: Settings, site: OptionSite, leaves: list[Leaf])
         new = [leaf for put in rule.puts for leaf in _put(put, rule.target, leaves)]
     except _StuckError as stuck:
         return Step(rule, site, value, str(stuck))
-    new = _claimed_once(new)
-    kept = Settings([leaf for leaf in settings.leaves if not any(leaf is old for old in leaves)])
-    settings.replace(leaves, kept.fitting(new))
+    settings.replace(leaves, settings.fitting(_claimed_once(new), leaves))
     return Step(rule, site, value)
 
 
@@ -77,11 +100,10 @@ def _claimed_once(leaves: list[Leaf]) -> list[Leaf]:
 
 def _check_open(place: Target, old: Target, settings: Settings, value: Value | Raw) -> None:
     """What joins an option that is written as one value: neither of the two may be filled in later."""
-    whole = [leaf for leaf in settings.leaves if leaf.below(Target(place.room, place.name)) and not leaf.site.path]
     key = ".".join(place.path)
-    if place.path and any(leaf.value is UNKNOWN and not leaf.path for leaf in whole):
+    if place.path and settings.filled_later(place.room, place.name):
         raise _StuckError(f"--{place.name} is filled in later; {key} has to go in there")
-    if value is UNKNOWN and place.name != old.name and any(isinstance(leaf.site.value, dict) for leaf in whole):
+    if value is UNKNOWN and place.name != old.name and settings.is_mapping(place.room, place.name):
         how = f" as {key}" if key else ""
         raise _StuckError(f"its value is filled in later; put it into --{place.name}{how}")
 

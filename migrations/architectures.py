@@ -94,6 +94,8 @@ GONE: tuple[Gone, ...] = (
     *(Gone(name, release("0.10.2"), named, _BART) for name, named in _PLUGINS.items()),
 )
 
+_ANY = re.compile("|".join(one.named for one in GONE if one.named), re.IGNORECASE)
+
 
 def gone(architecture: str, target: Release) -> Gone | None:
     return next((one for one in GONE if one.name == architecture and one.last < target), None)
@@ -101,5 +103,7 @@ def gone(architecture: str, target: Release) -> Gone | None:
 
 def named(model: str, target: Release) -> Gone | None:
     """By the model's name, which is a good guess and no more."""
+    if not _ANY.search(model):
+        return None
     known = (one for one in GONE if one.named and one.last < target)
     return next((one for one in known if re.search(one.named, model, re.IGNORECASE)), None)

@@ -55,14 +55,16 @@ def read_words(words: Sequence[Word], model: bool = True) -> list[OptionSite]:
     """The sites in order. model: whether the first bare word is the model, as after `vllm serve`."""
     sites: list[OptionSite] = []
     position = 0
+    waiting = model
     while position < len(words):
         word = words[position]
         if word.text.startswith("-") and len(word.text) > 1 and not _number(word.text):
             site, position = _option(words, position)
             sites.append(site)
             continue
-        if model and not any(site.form is Form.POSITIONAL for site in sites):
+        if waiting:
             sites.append(_positional(words, position))
+            waiting = False
         position += 1
     return sites
 

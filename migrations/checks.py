@@ -35,11 +35,11 @@ def check_settings(
     """
     changes: list[Change] = []
     index = book.index(target)
-    for position, leaf in enumerate(settings.leaves):
+    for leaf in settings.leaves:
         if leaf.room is Room.OPTION and leaf.name not in book.options and not leaf.path and leaf.name != OPTIMIZE:
             full = _abbreviated(book, leaf, index)
             if full:
-                settings.leaves[position] = replace(leaf, name=full)
+                settings.replace([leaf], [replace(leaf, name=full)])
                 changes.append(_spelled(leaf, full))
     lenient = start is None or start < _STRICT
     for leaf in settings.leaves:
@@ -47,7 +47,7 @@ def check_settings(
             continue
         found = list(_variable(book, leaf, index) if leaf.room is Room.ENV else _option(book, leaf, index))
         if lenient and any(change.code == UNKNOWN_KEY for change in found):
-            settings.leaves = [other for other in settings.leaves if other is not leaf]
+            settings.replace([leaf], [])
             found = [_ignored(change) for change in found]
         changes += found
     return changes

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from appliance.migrations.canonical import UNKNOWN, Form, Kind, OptionSite, Path, Plain
 from appliance.migrations.operations import KEEP, Add, Insert, Keep, NewValue, Operation, Raw, Remove, Rewrite
@@ -19,6 +20,17 @@ class _Home:
     site: OptionSite | None
     inside: bool
     leaves: list[Leaf] = field(default_factory=list)
+
+    @cached_property
+    def senders(self) -> frozenset[int]:
+        """Ids of the sites that leaves arrive from; asked for when all have arrived."""
+        return frozenset(id(leaf.site) for leaf in self.leaves)
+
+    @cached_property
+    def together(self) -> bool:
+        """Whether everything that arrives is written as one JSON value of the host."""
+        unknown = any(leaf.value is UNKNOWN or isinstance(leaf.value, Raw) for leaf in self.leaves)
+        return len(self.leaves) > 1 and not unknown
 
 
 @dataclass(frozen=True)
@@ -45,7 +57,7 @@ def compile_operations(sites: Sequence[OptionSite], settings: Settings) -> Compi
             found[id(site)] = operations
     touched = frozenset(found)
     for home in homes.values():
-        _share(found, [id(site) for site in sites if any(leaf.site is site for leaf in home.leaves)])
+        _share(found, list(dict.fromkeys(id(leaf.site) for leaf in home.leaves)))
     return Compiled(found, touched)
 
 
@@ -114,9 +126,10 @@ def _renamable(origin: Path, inside: Path, renames: dict[Path, str]) -> bool:
 def _emptied(before: set[Path], kept: set[Path]) -> list[Path]:
     """The shortest paths below which nothing is left."""
     found: dict[Path, None] = {}
+    left = {path[:length] for path in kept for length in range(1, len(path) + 1)}
     for path in sorted(before - kept):
         for length in range(1, len(path) + 1):
-            if not any(other[:length] == path[:length] for other in kept):
+            if path[:length] not in left:
                 found[path[:length]] = None
                 break
     return list(found)
@@ -129,8 +142,9 @@ def _homes(
     homes: dict[Place, _Home] = {}
     vacated = [site for site in sites if not staying[id(site)]]
     for site in sites:
+        stays = {id(leaf) for leaf in staying[id(site)]}
         for leaf in by_site[id(site)]:
-            if any(leaf is stays for stays in staying[id(site)]):
+            if id(leaf) in stays:
                 continue
             place = (leaf.room, leaf.name)
             if place not in homes:
@@ -142,8 +156,7 @@ def _homes(
         if home.inside:
             continue
         for site in vacated:
-            arriving = any(leaf.site is site for leaf in home.leaves)
-            if arriving and id(site) not in hosts and (_place(site)[0] is place[0]):
+            if id(site) in home.senders and id(site) not in hosts and (_place(site)[0] is place[0]):
                 home.site = site
                 hosts.add(id(site))
                 break
@@ -158,7 +171,8 @@ def _outgoing(
     site: OptionSite, leaves: list[Leaf], homes: dict[Place, _Home], staying: dict[int, list[Leaf]]
 ) -> list[Operation]:
     """What becomes of the leaves that leave the site, and of the site when nothing of it is left."""
-    leaving = [leaf for leaf in leaves if not any(leaf is stays for stays in staying[id(site)])]
+    stays = {id(leaf) for leaf in staying[id(site)]}
+    leaving = [leaf for leaf in leaves if id(leaf) not in stays]
     operations: list[Operation] = []
     hosting = False
     for place in dict.fromkeys((leaf.room, leaf.name) for leaf in leaving):
@@ -170,17 +184,11 @@ def _outgoing(
         elif home.site is site:
             hosting = True
             operations += _host(site, place, home)
-        elif home.site is None or not _together(home):
+        elif home.site is None or not home.together:
             operations += [_add(site, leaf) for leaf in mine]
     if not hosting and not staying[id(site)]:
         operations.insert(0, Remove(site))
     return operations
-
-
-def _together(home: _Home) -> bool:
-    """Whether everything that arrives is written as one JSON value of the host."""
-    unknown = any(leaf.value is UNKNOWN or isinstance(leaf.value, Raw) for leaf in home.leaves)
-    return len(home.leaves) > 1 and not unknown
 
 
 def _host(site: OptionSite, place: Place, home: _Home) -> list[Operation]:
@@ -193,7 +201,7 @@ def _host(site: OptionSite, place: Place, home: _Home) -> list[Operation]:
             return [Rewrite(site, name, _plain(leaf) if leaf.changed else KEEP, name_path=leaf.path)]
         moved = [_as_inner(leaf, site) for leaf in mine]
         return [Rewrite(site, name), *_inner(site, moved)]
-    if _together(home):
+    if home.together:
         return [Rewrite(site, name, nest((leaf.path, leaf.value) for leaf in home.leaves))]
     first, *others = mine
     value: NewValue | Keep = KEEP if first.origin == () and not first.changed else _plain(first)

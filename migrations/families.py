@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from appliance.migrations.catalogue import catalogue
 from appliance.migrations.release import Release
@@ -61,5 +62,6 @@ def parser(model: str, option: str, target: Release) -> str:
     return name if facts and name in facts.values else ""
 
 
+@lru_cache(maxsize=1024)
 def _family(model: str) -> Family | None:
     return next((one for one in FAMILIES if re.search(one.named, model, re.IGNORECASE)), None)

@@ -1,5 +1,6 @@
 """Which release a text was written for, where nothing in it says so: the options themselves tell."""
 
+from collections import Counter
 from collections.abc import Iterable
 
 from appliance.migrations.canonical import Kind, OptionSite
@@ -10,21 +11,23 @@ from appliance.migrations.release import Release
 def infer_release(sites: Iterable[OptionSite]) -> Release | None:
     """The newest release that knows all of the options, or as many as any does; None when they tell nothing."""
     book = catalogue()
-    entries = [entry for site in sites if (entry := _entry(book, site))]
+    counted = Counter((site.kind, site.name) for site in sites)
+    entries = [(entry, count) for (kind, name), count in counted.items() if (entry := _entry(book, kind, name))]
     newest = len(book.releases) - 1
-    if all(entry.exists(newest) for entry in entries):
+    if all(entry.exists(newest) for entry, _ in entries):
         return None
-    known = [sum(entry.exists(index) for entry in entries) for index in range(len(book.releases))]
+    known = [sum(count for entry, count in entries if entry.exists(index)) for index in range(len(book.releases))]
     return book.releases[max(range(len(known)), key=lambda index: (known[index], index))]
 
 
 def earliest_release(sites: Iterable[OptionSite]) -> tuple[Release, str] | None:
     """The release that brought the newest of the options, and its name; None when all are older than the catalogue."""
     book = catalogue()
-    begun = [(entry.intervals[0][0], site.name) for site in sites if (entry := _entry(book, site))]
+    named = {(site.kind, site.name) for site in sites}
+    begun = [(entry.intervals[0][0], name) for kind, name in named if (entry := _entry(book, kind, name))]
     index, name = max(begun, default=(0, ""))
     return (book.releases[index], name) if index else None
 
 
-def _entry(book: Catalogue, site: OptionSite) -> Entry | None:
-    return (book.env if site.kind is Kind.ENV else book.options).get(site.name)
+def _entry(book: Catalogue, kind: Kind, name: str) -> Entry | None:
+    return (book.env if kind is Kind.ENV else book.options).get(name)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from appliance.migrations.canonical import UNKNOWN, Plain, Value
@@ -34,7 +35,12 @@ def holds(condition: Condition, settings: Settings, model: str | None) -> bool:
         case Lacks(target=target):
             return not settings.sets(target)
         case ModelLike(pattern=pattern):
-            return re.search(pattern, model or "", re.IGNORECASE) is not None
+            return model is not None and _compiled(pattern).search(model) is not None
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)
 
 
 def look_up(values: Mapping[Any, Plain], value: Plain) -> Any:

@@ -17,7 +17,7 @@ from appliance.migrations.operations import Comment, Operation
 from appliance.migrations.positional import check_model_word
 from appliance.migrations.quirks import check_quirks
 from appliance.migrations.release import Release
-from appliance.migrations.releases import RULES
+from appliance.migrations.releases import BY_CODE, RULES
 from appliance.migrations.rule import Nature, Room, Rule, Target
 from appliance.migrations.security import check_security
 from appliance.migrations.settings import Settings, value_of
@@ -45,7 +45,7 @@ def plan_changes(
     """
     book = catalogue()
     settings = Settings.read(sites)
-    before = Settings(list(settings.leaves))
+    before = Settings(settings.leaves)
     steps = apply_rules(_due(from_release, to_release), settings, model)
     told = frozenset((id(step.site), step.rule.target.path) for step in steps if step.stuck or step.rule.puts is None)
     checks = check_settings(book, settings, from_release, to_release, told)
@@ -191,14 +191,23 @@ def _behaviour(
     begun = _position(book, start) if start else (-1, Release(0, 0))
     named = before.named() | after.named()
     for rule in _moved(begun, reached):
+        if rule.target.room in _OUTSIDE and not rule.touches:
+            yield _moves(rule.code)
+            continue
         absent = (rule.target.room, rule.target.name) not in named
         if absent and rule.nature not in _ABSENT and rule.target.room not in _OUTSIDE:
             continue
         touched, site = _touched(rule, before, after, model)
         if touched:
-            message = f"{rule.target}: {rule.nature} in {rule.since.short}; {rule.reason}"
-            subject = str(rule.target)
-            yield Change(Part.BEHAVIOUR, rule.code, Severity.NOTE, subject, message, rule.advice, site, rule)
+            yield replace(_moves(rule.code), site=site) if site is not None else _moves(rule.code)
+
+
+@cache
+def _moves(code: str) -> Change:
+    """What is said to every deployment that the rule concerns."""
+    rule = BY_CODE[code]
+    message = f"{rule.target}: {rule.nature} in {rule.since.short}; {rule.reason}"
+    return Change(Part.BEHAVIOUR, rule.code, Severity.NOTE, str(rule.target), message, rule.advice, None, rule)
 
 
 @cache

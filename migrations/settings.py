@@ -1,8 +1,9 @@
 """The state that rules work on: every option site taken apart into leaves, each knowing where it came from."""
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
-from typing import Any
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 from appliance.migrations.canonical import UNKNOWN, Kind, OptionSite, Path, Plain, Unknown, Value
 from appliance.migrations.operations import Raw
@@ -31,52 +32,103 @@ class Leaf:
         return (self.room, self.name) == (target.room, target.name) and self.path[: len(target.path)] == target.path
 
 
-@dataclass
-class Settings:
-    """All leaves of one deployment, in the order of their sites."""
+Place: TypeAlias = tuple[Room, str, Path]
 
-    leaves: list[Leaf] = field(default_factory=list)
+
+class Settings:
+    """All leaves of one deployment, in the order of their sites. Every question costs what it finds, not what is there.
+
+    A leaf of the text has a slot of its own; what a rule puts in its place stands in that slot.
+    """
+
+    def __init__(self, leaves: Iterable[Leaf] = ()) -> None:
+        self._slots: list[list[Leaf]] = []
+        self._slot: dict[int, int] = {}
+        self._named: dict[tuple[Room, str], dict[int, Leaf]] = {}
+        self._taken: Counter[Place] = Counter()
+        self._open: Counter[tuple[Room, str]] = Counter()
+        self._mapped: Counter[tuple[Room, str]] = Counter()
+        self._flat: list[Leaf] | None = None
+        for leaf in leaves:
+            self._slots.append([leaf])
+            self._note(leaf, len(self._slots) - 1)
 
     @classmethod
     def read(cls, sites: Iterable[OptionSite]) -> "Settings":
-        return cls([leaf for site in sites for leaf in leaves_of(site)])
+        return cls(leaf for site in sites for leaf in leaves_of(site))
+
+    @property
+    def leaves(self) -> list[Leaf]:
+        """A list to look at; changes are made by `replace`."""
+        if self._flat is None:
+            self._flat = [leaf for slot in self._slots for leaf in slot]
+        return self._flat
 
     def at(self, target: Target) -> list[tuple[OptionSite, list[Leaf]]]:
         """What stands at or below the target, site by site."""
+        named = self._named.get((target.room, target.name))
+        if not named:
+            return []
+        depth = len(target.path)
+        leaves = [leaf for leaf in named.values() if leaf.path[:depth] == target.path]
+        leaves.sort(key=lambda leaf: self._slot[id(leaf)])
         found: dict[int, tuple[OptionSite, list[Leaf]]] = {}
-        for leaf in self.leaves:
-            if leaf.below(target):
-                found.setdefault(id(leaf.site), (leaf.site, []))[1].append(leaf)
+        for leaf in leaves:
+            found.setdefault(id(leaf.site), (leaf.site, []))[1].append(leaf)
         return list(found.values())
 
     def named(self) -> set[tuple[Room, str]]:
         """Every option and variable that is there."""
-        return {(leaf.room, leaf.name) for leaf in self.leaves}
-
-    def names(self, target: Target) -> bool:
-        """Whether the option or variable is there at all, whatever the path."""
-        return any(leaf.name == target.name and leaf.room is target.room for leaf in self.leaves)
+        return {name for name, leaves in self._named.items() if leaves}
 
     def sets(self, target: Target) -> bool:
-        return any(leaf.below(target) for leaf in self.leaves)
+        named = self._named.get((target.room, target.name), {})
+        return any(leaf.below(target) for leaf in named.values())
 
-    def replace(self, old: list[Leaf], new: list[Leaf]) -> None:
-        """Puts the new leaves where the old ones stood."""
-        gone = {id(leaf) for leaf in old}
-        place = next(index for index, leaf in enumerate(self.leaves) if id(leaf) in gone)
-        kept = [leaf for leaf in self.leaves[place:] if id(leaf) not in gone]
-        self.leaves[place:] = [*new, *kept]
+    def filled_later(self, room: Room, name: str) -> bool:
+        """Whether something fills in the option's value as a whole."""
+        return self._open[room, name] > 0
 
-    def fitting(self, new: Iterable[Leaf]) -> list[Leaf]:
-        """Those of the new leaves whose place is still free: what a person wrote wins over what a rule adds."""
-        taken = {(leaf.room, leaf.name, leaf.path) for leaf in self.leaves}
-        fit = []
+    def is_mapping(self, room: Room, name: str) -> bool:
+        """Whether the option is written as one mapping."""
+        return self._mapped[room, name] > 0
+
+    def replace(self, old: Sequence[Leaf], new: Iterable[Leaf]) -> None:
+        """Puts the new leaves where the first of the old ones stood."""
+        first = min(old, key=lambda leaf: self._slot[id(leaf)])
+        slot = self._slot[id(first)]
+        place = next(index for index, leaf in enumerate(self._slots[slot]) if leaf is first)
+        for leaf in old:
+            own = self._slots[self._slot.pop(id(leaf))]
+            own[:] = [other for other in own if other is not leaf]
+            del self._named[leaf.room, leaf.name][id(leaf)]
+            self._count(leaf, -1)
+        added = list(new)
+        self._slots[slot][place:place] = added
+        for leaf in added:
+            self._note(leaf, slot)
+        self._flat = None
+
+    def fitting(self, new: Iterable[Leaf], old: Iterable[Leaf]) -> list[Leaf]:
+        """Those of the new leaves whose place is free once the old ones are gone: what a person wrote wins."""
+        left = Counter((leaf.room, leaf.name, leaf.path) for leaf in old)
+        fit: dict[Place, Leaf] = {}
         for leaf in new:
             key = (leaf.room, leaf.name, leaf.path)
-            if key not in taken:
-                taken.add(key)
-                fit.append(leaf)
-        return fit
+            if self._taken[key] <= left[key]:
+                fit.setdefault(key, leaf)
+        return list(fit.values())
+
+    def _note(self, leaf: Leaf, slot: int) -> None:
+        self._slot[id(leaf)] = slot
+        self._named.setdefault((leaf.room, leaf.name), {})[id(leaf)] = leaf
+        self._count(leaf, 1)
+
+    def _count(self, leaf: Leaf, by: int) -> None:
+        self._taken[leaf.room, leaf.name, leaf.path] += by
+        if not leaf.site.path:
+            self._open[leaf.room, leaf.name] += by * (leaf.value is UNKNOWN and not leaf.path)
+            self._mapped[leaf.room, leaf.name] += by * isinstance(leaf.site.value, dict)
 
 
 def leaves_of(site: OptionSite) -> list[Leaf]:

@@ -8,6 +8,8 @@ from appliance.migrations.change import Change, Part
 from appliance.migrations.dialects import Dialect
 from appliance.migrations.operations import Add, CannotEditError, Comment, Operation, Remove, Rewrite
 
+# refusals after which every change is tried by itself
+_PATIENCE = 16
 SHARED = "another deployment of this file needs it as it stands; change it by hand"
 
 
@@ -18,15 +20,29 @@ def carry_out(
     if not deployment.editable:
         return [], undone(changes)
     kept = list(changes)
+    refusals = 0
     while operations := [operation for change in kept for operation in change.operations]:
         try:
             return dialect.edit(text, deployment, operations), kept
         except CannotEditError as refusal:
-            left = [_without(change, refusal, kept) for change in kept]
-            if left == kept:
+            refusals += 1
+            left = _without(kept, refusal) if refusals != _PATIENCE else _alone(dialect, text, deployment, kept)
+            if left == kept and refusals != _PATIENCE:
                 return [], undone(kept, refusal.reason)
             kept = left
     return [], kept
+
+
+def _alone(dialect: Dialect, text: str, deployment: Deployment, changes: Sequence[Change]) -> list[Change]:
+    """After many refusals: every change is tried by itself, so that not each of them costs a try of all."""
+    kept = list(changes)
+    for change in changes:
+        if change.operations:
+            try:
+                dialect.edit(text, deployment, change.operations)
+            except CannotEditError as refusal:
+                kept = _without(kept, refusal)
+    return kept
 
 
 def carry_out_all(
@@ -68,16 +84,22 @@ def undone(changes: Sequence[Change], reason: str = "") -> list[Change]:
     return [_left(change, reason) if change.part in (Part.CHANGED, Part.DECISION) else change for change in changes]
 
 
-def _without(change: Change, refusal: CannotEditError, others: Sequence[Change]) -> Change:
+def _without(changes: Sequence[Change], refusal: CannotEditError) -> list[Change]:
     """All operations of a change or none; a remark alone can fall."""
-    mine = any(operation is refusal.operation for operation in change.operations)
-    if mine and isinstance(refusal.operation, Comment):
-        return replace(change, operations=tuple(op for op in change.operations if op is not refusal.operation))
-    owner = next((o for o in others if any(op is refusal.operation for op in o.operations)), None)
-    sites = {id(operation.site) for operation in _real(owner.operations)} if owner is not None else set()
-    together = not change.operations and id(change.site) in sites
-    real = owner is not None and not isinstance(refusal.operation, Comment)
-    return _left(change, refusal.reason) if mine or (together and real and change.part is Part.CHANGED) else change
+    refused = refusal.operation
+    owner = next((change for change in changes if any(op is refused for op in change.operations)), None)
+    if owner is None:
+        return list(changes)
+    if isinstance(refused, Comment):
+        fallen = replace(owner, operations=tuple(op for op in owner.operations if op is not refused))
+        return [fallen if change is owner else change for change in changes]
+    sites = {id(operation.site) for operation in _real(owner.operations)}
+    return [
+        _left(change, refusal.reason)
+        if change is owner or (change.part is Part.CHANGED and not change.operations and id(change.site) in sites)
+        else change
+        for change in changes
+    ]
 
 
 def _left(change: Change, reason: str) -> Change:

@@ -1,6 +1,7 @@
 """What a YAML scalar says, character by character where it stands, and how new text is written in its place."""
 
 import re
+from functools import lru_cache
 from typing import Any
 
 import yaml
@@ -163,6 +164,7 @@ def _tag(text: str) -> str:
     return str(_resolver.resolve(ScalarNode, text, (True, False))).rpartition(":")[2]  # type: ignore[no-untyped-call]
 
 
+@lru_cache(maxsize=4096)
 def plain_value(text: str) -> Plain:
     """What an unquoted scalar is to the YAML 1.1 loaders that read these files."""
     tag = _tag(text)
