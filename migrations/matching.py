@@ -35,7 +35,7 @@ def holds(condition: Condition, settings: Settings, model: str | None) -> bool:
         case Lacks(target=target):
             return not settings.sets(target)
         case ModelLike(pattern=pattern):
-            return model is not None and _compiled(pattern).search(model) is not None
+            return _compiled(pattern).search(model or "") is not None
 
 
 @cache
