@@ -115,14 +115,14 @@ class FirstBoot:
             phases.add("plan", candidate.seconds["plan"])
             result = "failed"
             generation = await self._boot(candidate, record.revision, ONCE if instead else parts.policy)
-            missing = await self._prove(candidate, generation, instead is not None)
+            answer = await self._prove(candidate, generation, instead is not None)
         except ApplianceError as error:
             await self._clear(generation)
             outcome = Outcome(result, record.revision, 0, "boot", diagnostics=tuple(error.diagnostics))
             record.finish(outcome, {}, str(error), candidate.plan.hash if candidate else "")
             raise
-        outcome = Outcome("failed" if missing else "applied", record.revision, generation.number, "boot")
-        record.finish(outcome, {"ready": not missing}, missing or None, candidate.plan.hash)
+        outcome = Outcome("applied" if answer.ready else "failed", record.revision, generation.number, "boot")
+        record.finish(outcome, dict(answer.checks), None if answer.ready else answer.reason, candidate.plan.hash)
         return Running(candidate, generation, record.revision)
 
     async def _check(self, proposal: Proposal, record: Record) -> Checked:
@@ -150,10 +150,10 @@ class FirstBoot:
         self.on_running(Running(candidate, generation, revision))
         return generation
 
-    async def _prove(self, candidate: Candidate, generation: Generation, strict: bool) -> str:
+    async def _prove(self, candidate: Candidate, generation: Generation, strict: bool) -> probe.Readiness:
         """A token has come out of the engine, through the server.
 
-        Not `strict`: a required endpoint that the model cannot serve is returned as what is missing. It leaves the
+        Not `strict`: a required endpoint that the model cannot serve leaves the
         appliance up and not ready, for the next edit to correct.
         """
         parts, position = self.parts, candidate.checked.position
@@ -169,7 +169,7 @@ class FirstBoot:
             raise cannot_boot(position(""), error) from error
         if strict and not answer.ready:
             raise cannot_run(position("endpoints"), "AP0606", f"not ready: {answer.reason}", "correct it", "endpoints")
-        return "" if answer.ready else answer.reason
+        return answer
 
     async def _clear(self, generation: Generation | None) -> None:
         parts = self.parts

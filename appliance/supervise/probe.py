@@ -16,6 +16,8 @@ class Readiness:
     reason: str
     engine: bool
     """The engine itself has produced a token; what is missing is something else."""
+    checks: tuple[tuple[str, str], ...] = ()
+    """What was tried, and what came out."""
 
 
 def ask(address: tuple[str, int]) -> Readiness:
@@ -24,8 +26,10 @@ def ask(address: tuple[str, int]) -> Readiness:
         connection.request("GET", "/ready")
         response = connection.getresponse()
         answer = json.loads(response.read())
-        engine = answer.get("checks", {}).get("engine", {}).get("ok", False)
-        return Readiness(response.status == 200, str(answer.get("reason", "")), bool(engine))
+        checks = answer.get("checks", {})
+        told = tuple((str(name), str(check.get("detail", ""))) for name, check in checks.items())
+        engine = checks.get("engine", {}).get("ok", False)
+        return Readiness(response.status == 200, str(answer.get("reason", "")), bool(engine), told)
     except (OSError, http.client.HTTPException, ValueError, AttributeError) as error:
         return Readiness(False, str(error), False)
     finally:

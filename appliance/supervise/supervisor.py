@@ -79,7 +79,7 @@ class Supervisor:
         work = asyncio.create_task(self._work())
         watch = asyncio.create_task(self._watch_readiness())
         ending = asyncio.create_task(self._ending.wait())
-        fallen = asyncio.create_task(self.parts.crew.fallen.wait())
+        fallen = asyncio.create_task(self._fallen())
         tasks = {work, watch, ending, fallen}
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -222,7 +222,7 @@ class Supervisor:
         """Follows the children for the life of the appliance: says when it can serve, and why it cannot."""
         since, said, told_hint = self.started, "", False
         while True:
-            while self._reloading or not self._all_ready():
+            while self.machine is None or self._reloading or not self._all_ready():
                 self._changed.clear()
                 if self.state is State.READY and not self._reloading:
                     since = time.monotonic()
@@ -246,6 +246,18 @@ class Supervisor:
             elif answer.engine and answer.reason != said:
                 said = answer.reason
                 self.report.note(f"{Position(str(self.road.file))} AP0606 error endpoints: not ready: {said}", "error")
+
+    async def _fallen(self) -> None:
+        """Until a process has ended for good that the appliance needs, and that no reload under way replaces."""
+        crew = self.parts.crew
+        while True:
+            await crew.fallen.wait()
+            while self._reloading:
+                self._changed.clear()
+                await self._changed.wait()
+            if crew.failure() is not None:
+                return
+            crew.fallen.clear()
 
     def _failure(self, work: asyncio.Task[None], watch: asyncio.Task[None]) -> BaseException | None:
         fell = self.parts.crew.failure()

@@ -28,6 +28,9 @@ async def carry_out(transition: Transition) -> Made:
         gone = True
         await transition.engines.stop(old)
         new = await transition.boot()
+        if carry and new.fingerprint != old.fingerprint:
+            said = "the model's files have changed under their name: what is carried over goes on with other weights"
+            transition.phases.report.note(said, "warning")
         proof = await transition.prove(new)
         await transition.switch()
         await transition.settle(new)

@@ -1,5 +1,6 @@
 """kill -9 of every process in every phase of a reload, and what `up` finds afterwards. Over fake children."""
 
+import contextlib
 import os
 import re
 import signal
@@ -29,8 +30,12 @@ def calm(shared: Faked) -> Faked:
 
 
 def children(made: Faked, module: str) -> set[int]:
-    found = psutil.Process(made.up.process.pid).children()
-    return {child.pid for child in found if module in " ".join(child.cmdline())}
+    found = set()
+    for child in psutil.Process(made.up.process.pid).children():
+        with contextlib.suppress(psutil.Error):
+            if module in " ".join(child.cmdline()):
+                found.add(child.pid)
+    return found
 
 
 def kill(pid: int) -> None:
@@ -168,3 +173,42 @@ def test_saves_are_followed(tmp_path: Path) -> None:
         new.write_text(text)
         new.rename(made.profile)
         made.up.wait_until(lambda: made.state["queue"] == 10)
+
+
+def test_an_edit_replaces_an_engine_that_keeps_dying(tmp_path: Path) -> None:
+    with faked(tmp_path, environment={"FAKE_DEATHS": "2"}) as made:
+        made.write(strategy="surge", block=SLOW)
+        made.hang_up()
+        made.up.wait_until(lambda: len(children(made, "fake_engine")) == 2)
+        first = made.pids["engine"]
+        kill(first)
+        made.up.wait_until(lambda: made.get("/ready").status_code == 200 and made.pids["engine"] != first)
+        second = made.pids["engine"]
+        kill(second)
+        made.up.wait_until(lambda: second not in children(made, "fake_engine"))
+        assert "applied" in made.ending(0)
+        assert made.get("/work").status_code == 200
+        assert made.up.stop() == 0
+
+
+@pytest.mark.parametrize(
+    ("settings", "phase"),
+    [({"block": HANGS}, ""), ({"block": OTHER}, "^  switch "), ({"block": HANGS, "strategy": "drain"}, "^  empty ")],
+    ids=["booting", "settling", "held"],
+)
+def test_sigterm_amid_a_reload_leaves_nothing(tmp_path: Path, settings: dict[str, str], phase: str) -> None:
+    with faked(tmp_path, environment={"FAKE_SETTLE": "30"}) as made:
+        count = 1 if phase.startswith("^  empty") else 2
+        made.write(**settings)
+        made.hang_up()
+        made.up.wait_until(lambda: len(children(made, "fake_engine")) == count)
+        if phase:
+            made.up.wait_for(phase)
+        left = [psutil.Process(pid) for pid in children(made, "fake_")]
+        assert made.up.stop() == 0
+        assert not psutil.wait_procs(left, timeout=10)[1]
+        assert revisions(made)[-1].outcome is None
+        made.write()
+        with again(made) as up:
+            assert up.stop() == 0
+    assert [revision.outcome for revision in revisions(made)] == ["applied", "interrupted", "applied"]
