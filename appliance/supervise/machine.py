@@ -93,11 +93,11 @@ class Machine:
                 outcome, plan = self._refused("invalid", revision, invalid), ""
             else:
                 outcome, plan = await self._judge_and_act(checked, revision)
+            record.finish(outcome, dict(outcome.proof), _error(outcome), plan)
+            self._keep_pin(proposal, text, outcome)
+            await self._ended(proposal, outcome, time.monotonic() - begun)
         finally:
             self.trying = None
-        record.finish(outcome, dict(outcome.proof), _error(outcome), plan)
-        self._keep_pin(proposal, text, outcome)
-        await self._ended(proposal, outcome, time.monotonic() - begun)
         return outcome
 
     async def _judge_and_act(self, checked: Checked, revision: int) -> tuple[Outcome, str]:
