@@ -19,6 +19,9 @@ GROUP_TITLES = {
     "AP05": "Model sources",
     "AP06": "Running",
     "AP07": "Server and decisions",
+    "AP08": "Rendering for other programs",
+    "AP09": "History and the running appliance",
+    "AP10": "Following a git repository",
     "VM01": "Files of other programs",
     "VM": "Options of the engine from release to release",
 }
@@ -30,6 +33,12 @@ def codes_page() -> str:
         pages = group(name)
         if pages:
             parts.append(f"## {GROUP_TITLES[name]}\n")
+        if name == "VM":
+            first, last = min(pages), max(pages)
+            parts.append(
+                f"{len(pages)} codes from {first} to {last}, each in a line of [the rules by release](rules.md)."
+            )
+            continue
         for code, page in pages.items():
             parts.append(f"### {code}: {page.title}\n\n{page.meaning}\n\n**What to do:** {page.way_out}\n")
             if page.example:

@@ -18,7 +18,7 @@ def print_history(topic: str, below: bool) -> bool:
     book = catalogue()
     found = _find(book, topic)
     if found is None:
-        return False
+        return _print_rules(topic, below)
     target, entry = found
     typer.echo("\n" * below + typer.style(str(target), bold=True) + "\n")
     facts = {"known": _known(book, entry)}
@@ -31,9 +31,32 @@ def print_history(topic: str, below: bool) -> bool:
         if said:
             typer.echo(textwrap.fill(f"{name:8} {said}", WIDTH, initial_indent="    ", subsequent_indent=" " * 13))
     for rule in _rules(target):
-        said = f"{rule.code} since {rule.since.short}, {rule.nature}: {rule.target}: {rule.reason}"
-        typer.echo("\n" + textwrap.fill(said, WIDTH, break_on_hyphens=False))
+        _print_rule(rule)
     return True
+
+
+def _print_rules(topic: str, below: bool) -> bool:
+    """Options of releases older than the catalogue, and keys named without the option that they stand in."""
+    spelled = topic.lstrip("-").replace("_", "-")
+    found = [
+        rule for rule in RULES if spelled in {rule.target.name, *(step.replace("_", "-") for step in rule.target.path)}
+    ]
+    found += [rule for rule in RULES if topic == rule.target.name and rule not in found]
+    if not found:
+        return False
+    names = list(dict.fromkeys(str(rule.target) for rule in found))
+    typer.echo("\n" * below + typer.style(", ".join(names), bold=True))
+    for rule in found:
+        _print_rule(rule)
+    return True
+
+
+def _print_rule(rule: Rule) -> None:
+    said = f"{rule.code} since {rule.since.short}, {rule.nature}: {rule.target}: {rule.reason}"
+    said += f"; {rule.way_out}" if rule.way_out else ""
+    typer.echo("\n" + textwrap.fill(said, WIDTH, break_on_hyphens=False))
+    if rule.before and rule.before != rule.after:
+        typer.echo(textwrap.indent(f"{rule.before}\n-> {rule.after or '(nothing)'}", "    "))
 
 
 def _find(book: Catalogue, topic: str) -> tuple[Target, Entry] | None:
