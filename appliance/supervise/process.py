@@ -2,19 +2,15 @@
 
 import asyncio
 import contextlib
-import ctypes
 import json
-import os
 import signal
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from appliance.child import command, environment
+from appliance.child import command, die_with_parent, environment
 
 LINE_BYTES = 1 << 20
-PR_SET_PDEATHSIG = 1
 
 
 @dataclass(frozen=True)
@@ -31,20 +27,6 @@ class Role:
     """File descriptors it gets."""
     talks: bool = False
     """Its standard input stays open for further lines."""
-
-
-def _die_with_parent() -> Callable[[], None] | None:
-    """Runs in the child before exec: the kernel kills it when this process dies, even by SIGKILL (Linux)."""
-    if sys.platform != "linux":
-        return None
-    prctl, parent = ctypes.CDLL(None).prctl, os.getpid()
-
-    def ask() -> None:
-        prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != parent:
-            os._exit(1)
-
-    return ask
 
 
 @dataclass
@@ -73,7 +55,7 @@ class Process:
             env=environment(),
             pass_fds=self.role.inherits,
             start_new_session=True,
-            preexec_fn=_die_with_parent(),
+            preexec_fn=die_with_parent(),
             limit=LINE_BYTES,
         )
         assert child.stdin and child.stdout and child.stderr

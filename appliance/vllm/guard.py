@@ -12,7 +12,8 @@ import subprocess
 import sys
 import time
 
-from appliance.vllm.descendants import adopt_orphans, die_with_parent, kill_descendants
+from appliance.child import die_with_parent
+from appliance.vllm.descendants import adopt_orphans, kill_descendants
 
 POLL_SECONDS = 0.05
 
