@@ -30,7 +30,7 @@ def diff_plans(before: Plan, after: Plan) -> tuple[Change, ...]:
     known = {"model_path": "model.source", "num_blocks": "kv_cache.size"}
     changed = {change.path for change in changes}
     # vLLM's words follow from many fields at once
-    explained_whole = after.vllm is not None and any(change.reload == "engine" for change in changes)
+    explained_whole = after.vllm is not None and bool(changes)
     for name, was, now in [] if explained_whole else _process_settings(before, after):
         if was != now and name not in DERIVED and known.get(name) not in changed:
             explained = any(path.rpartition(".")[2] in _names(name) for path in changed)

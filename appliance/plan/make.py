@@ -60,15 +60,7 @@ def make_plan(
         checkpoint, budget, shape, DTYPE_BYTES[dtype], machine.platform, parallel.tensor, parallel.pipeline
     )
     sizes = choose_sizes(profile, config.max_positions, all_costs, machine, refusals)
-    model = ModelFacts(
-        config.architecture,
-        checkpoint.format,
-        checkpoint.path,
-        checkpoint.parameters,
-        config.stored_dtype,
-        checkpoint.weight_bytes,
-        config.max_positions,
-    )
+    model = ModelFacts.of(checkpoint)
     names = profile.model.served_names
     chosen: dict[str, tuple[Any, str]] = {
         "model.served_names": (
@@ -114,7 +106,7 @@ def make_plan(
         release=profile.release,
         hash=identity,
         model=model,
-        machine=_facts(hardware, whole),
+        machine=MachineFacts.of(hardware, whole),
         memory=_memory(checkpoint, all_costs, sizes),
         values=values,
         sampling=sampling,
@@ -150,11 +142,6 @@ def _weights_reason(model: ModelFacts, dtype: str, found: Costs) -> str:
         return f"as stored, {in_memory}"
     verb = "narrowed" if model.stored_dtype == "float32" else "widened"
     return f"{verb} from {model.stored_dtype} at load: {size(model.stored_bytes)} become {in_memory}"
-
-
-def _facts(hardware: HardwareSnapshot, machine: Machine) -> MachineFacts:
-    device = hardware.cpu_model if machine.platform == "cpu" else hardware.accelerators[0].name
-    return MachineFacts(hardware.name, machine.platform, machine.arch, machine.devices, device, machine.cores)
 
 
 def _memory(checkpoint: Checkpoint, found: Costs, sizes: Sizes) -> MemoryPlan:

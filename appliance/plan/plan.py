@@ -2,14 +2,17 @@
 
 import hashlib
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import msgspec
 
+from appliance.engine.checkpoint import Checkpoint
 from appliance.engine.config import EngineConfig
 from appliance.server.config import ServerConfig
 from appliance.vllm.config import VllmConfig
 
+from .hardware import HardwareSnapshot
+from .machine import Machine
 from .resolved import Resolved
 
 
@@ -26,6 +29,18 @@ class ModelFacts:
     stored_bytes: int
     max_positions: int | None
 
+    @classmethod
+    def of(cls, checkpoint: Checkpoint) -> Self:
+        return cls(
+            checkpoint.config.architecture,
+            checkpoint.format,
+            checkpoint.path,
+            checkpoint.parameters,
+            checkpoint.config.stored_dtype,
+            checkpoint.weight_bytes,
+            checkpoint.config.max_positions,
+        )
+
 
 @dataclass(frozen=True)
 class MachineFacts:
@@ -35,6 +50,11 @@ class MachineFacts:
     devices: int
     device_name: str
     cores: int
+
+    @classmethod
+    def of(cls, hardware: HardwareSnapshot, machine: Machine) -> Self:
+        device = hardware.cpu_model if machine.platform == "cpu" else hardware.accelerators[0].name
+        return cls(hardware.name, machine.platform, machine.arch, machine.devices, device, machine.cores)
 
 
 @dataclass(frozen=True)

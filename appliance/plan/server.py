@@ -44,4 +44,5 @@ def server_config(
         revision=revision,
         generation=generation,
         backend=profile.engine.backend,
+        elastic_size=profile.parallelism.data if profile.parallelism.expert.elastic else None,
     )

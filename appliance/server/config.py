@@ -61,4 +61,6 @@ class ServerConfig:
     backend: Literal["native", "vllm"] = "native"
     adapters: dict[str, str] = field(default_factory=dict)
     """LoRA adapters served beside the model: folder by name."""
+    elastic_size: int | None = None
+    """Engines inside the one vLLM, where their number changes while it serves; None elsewhere."""
     reload: ReloadFacts = field(default_factory=ReloadFacts)

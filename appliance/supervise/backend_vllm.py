@@ -12,6 +12,7 @@ from appliance.supervise.process import Role
 from appliance.vllm.config import UNIX, VllmConfig
 
 MODULE = "appliance.vllm.main"
+SIZE = "--data-parallel-size"
 ITS_OWN = frozenset({"address", "generation", "boot_seconds", "boot_limit"})
 """Fields of VllmConfig that name the process, or tell what is expected of it, rather than describe it."""
 
@@ -27,9 +28,18 @@ def replicas(plan: Plan, generation: int, runtime: Path) -> tuple[Replica, ...]:
 
 
 def change(before: Plan, after: Plan) -> EngineChange:
-    old, new = dataclasses.asdict(config(before)), dataclasses.asdict(config(after))
+    old, new = (dataclasses.asdict(_at_rest(config(plan))) for plan in (before, after))
     differs = [name for name in new if name not in ITS_OWN and old[name] != new[name]]
     return EngineChange(replace=tuple(f"vLLM's {name.replace('_', ' ')}" for name in differs))
+
+
+def _at_rest(own: VllmConfig) -> VllmConfig:
+    """Without what the servers change while it runs: the number of engines of an elastic one."""
+    words = list(own.arguments)
+    if "--enable-elastic-ep" in words and SIZE in words:
+        place = words.index(SIZE)
+        del words[place : place + 2]
+    return dataclasses.replace(own, arguments=tuple(words))
 
 
 def config(plan: Plan) -> VllmConfig:

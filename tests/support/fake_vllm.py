@@ -21,6 +21,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response, Strea
 from starlette.routing import Route
 
 CONTEXT = 64
+MOST_ENGINES = 4
 
 
 class State:
@@ -29,6 +30,8 @@ class State:
         self.seen: list[dict[str, Any]] = []
         self.aborted = 0
         self.adapters: dict[str, str] = {}
+        self.engines = 1
+        self.scaling = False
 
 
 def content_of(body: dict[str, Any]) -> str:
@@ -47,6 +50,8 @@ def make_app(state: State) -> Starlette:
 
     async def answer(request: Request) -> Response:
         body = await note(request)
+        if state.scaling:
+            return JSONResponse({"error": {"message": "currently scaling", "code": 503}}, 503)
         if state.mode == "refuses":
             return JSONResponse({"error": {"message": "the fake refuses", "code": 400}}, 400)
         chat = "messages" in body
@@ -95,10 +100,11 @@ def make_app(state: State) -> Starlette:
 
     async def metrics(request: Request) -> Response:
         labels = f'engine="0",model_name="{state.names[0]}"'
+        running = [labels.replace("0", str(number), 1) for number in range(state.engines)]
         return PlainTextResponse(
             "# HELP vllm:num_requests_running Running.\n# TYPE vllm:num_requests_running gauge\n"
-            f"vllm:num_requests_running{{{labels}}} 1.0\n"
-            "# HELP vllm:generation_tokens_total Tokens.\n# TYPE vllm:generation_tokens_total counter\n"
+            + "".join(f"vllm:num_requests_running{{{each}}} 1.0\n" for each in running)
+            + "# HELP vllm:generation_tokens_total Tokens.\n# TYPE vllm:generation_tokens_total counter\n"
             f"vllm:generation_tokens_total{{{labels}}} 7.0\n"
             "# HELP python_info Python.\n# TYPE python_info gauge\npython_info 1.0\n"
         )
@@ -114,8 +120,19 @@ def make_app(state: State) -> Starlette:
         state.adapters.pop((await note(request))["lora_name"], None)
         return PlainTextResponse("Success")
 
+    async def scale(request: Request) -> Response:
+        size = (await request.json())["new_data_parallel_size"]
+        if size > MOST_ENGINES:
+            return JSONResponse({"error": f"{size} is over the most, {MOST_ENGINES}"}, 400)
+        state.scaling = True
+        await asyncio.sleep(0.5)
+        state.engines, state.scaling = size, False
+        return JSONResponse({"message": f"Scaled to {size} data parallel engines"})
+
     async def fake(request: Request) -> Response:
-        return JSONResponse({"seen": state.seen, "aborted": state.aborted, "adapters": state.adapters})
+        return JSONResponse(
+            {"seen": state.seen, "aborted": state.aborted, "adapters": state.adapters, "engines": state.engines}
+        )
 
     async def fine(request: Request) -> Response:
         return Response()
@@ -128,6 +145,7 @@ def make_app(state: State) -> Starlette:
         f"/v1/{name}": answer for name in ("completions", "chat/completions", "responses", "messages", "embeddings")
     }
     posts |= {"/v1/load_lora_adapter": load, "/v1/unload_lora_adapter": unload, "/sleep": fine}
+    posts |= {"/scale_elastic_ep": scale}
     gets = {"/health": fine, "/v1/models": models, "/metrics": metrics, "/version": version, "/fake": fake}
     return Starlette(
         routes=[

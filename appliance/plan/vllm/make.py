@@ -83,7 +83,7 @@ def make_vllm_plan(
         **resolve_auto(profile, task),
         **reload,
     }
-    values = tuple(_engine_class(value) for value in resolve_all(profile, chosen))
+    values = tuple(_classed(profile, value) for value in resolve_all(profile, chosen))
     seconds = boot_seconds(model.stored_bytes, profile.parallelism.nodes, canonical(profile.engine.vllm.options))
     vllm = VllmConfig(
         command=profile.engine.vllm.command,
@@ -105,7 +105,7 @@ def make_vllm_plan(
         release=profile.release,
         hash=identity,
         model=model,
-        machine=_machine_facts(hardware, machine),
+        machine=MachineFacts.of(hardware, machine),
         memory=memory,
         values=values,
         sampling=sampling,
@@ -124,17 +124,7 @@ def _facts(checkpoint: Checkpoint | Foreign) -> tuple[ModelFacts, Task, dict[str
         kind = checkpoint.architecture
         facts = ModelFacts(kind.name, "safetensors", checkpoint.path, None, "as stored", checkpoint.stored_bytes, None)
         return facts, kind.task, {}
-    config = checkpoint.config
-    facts = ModelFacts(
-        config.architecture,
-        checkpoint.format,
-        checkpoint.path,
-        checkpoint.parameters,
-        config.stored_dtype,
-        checkpoint.weight_bytes,
-        config.max_positions,
-    )
-    return facts, checkpoint.task, dict(checkpoint.sampling_defaults)
+    return ModelFacts.of(checkpoint), checkpoint.task, dict(checkpoint.sampling_defaults)
 
 
 def _memory_words(profile: Profile, machine: Machine, memory: MemoryPlan) -> list[str]:
@@ -152,13 +142,11 @@ def _left(profile: Profile) -> dict[str, tuple[Any, str]]:
     return found | {f"engine.batching.{name}": ("auto", LEFT) for name in ("chunked_prefill",) if name not in batching}
 
 
-def _engine_class(value: Resolved) -> Resolved:
+def _classed(profile: Profile, value: Resolved) -> Resolved:
+    """With the reload class that it has for vLLM."""
+    if value.path == "parallelism.data" and profile.parallelism.expert.elastic:
+        return replace(value, reload="live")
     return replace(value, reload="engine") if value.path in NEEDS_NEW_ENGINE else value
-
-
-def _machine_facts(hardware: HardwareSnapshot, machine: Machine) -> MachineFacts:
-    device = hardware.cpu_model if machine.platform == "cpu" else hardware.accelerators[0].name
-    return MachineFacts(hardware.name, machine.platform, machine.arch, machine.devices, device, machine.cores)
 
 
 def _notes(checkpoint: Checkpoint | Foreign) -> tuple[str, ...]:

@@ -16,5 +16,7 @@ async def build(config: ServerConfig, shared: Shared, before: State | None) -> P
         digests = await asyncio.to_thread(auth.read_keys, config.api_keys)
     except (auth.KeyMissingError, OSError) as error:
         raise StateError(str(error)) from error
-    known = before.upstreams if isinstance(before, ProxyState) else None
-    return ProxyState(config, shared, digests, Upstreams.at(config.engine_addresses, known))
+    old = before if isinstance(before, ProxyState) else None
+    return ProxyState(
+        config, shared, digests, Upstreams.at(config.engine_addresses, old.upstreams if old else None), old
+    )

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 MOST_TRIES = 3
+SCALING = 503
 UPSTREAM_GONE = (httpx.ConnectError, httpx.ReadError, httpx.WriteError, httpx.RemoteProtocolError)
 DIED = "the engine stopped while it answered"
 NOT_PASSED_ON = frozenset(
@@ -66,7 +67,9 @@ class Passage:
         for _ in range(MOST_TRIES):
             upstream = self.state.upstreams.choose(tried)
             try:
-                await self._interruptible(self._send(upstream))
+                while await self._interruptible(self._send(upstream)):
+                    await self._leave()
+                    await self._interruptible(upstream.settled.wait())
                 self.answered = True
                 return
             except Moved:
@@ -81,7 +84,9 @@ class Passage:
                     upstream.lost(str(error) or "it does not listen")
         raise unavailable("the engine stopped before it answered", retry_after=2)
 
-    async def _send(self, upstream: Upstream) -> None:
+    async def _send(self, upstream: Upstream) -> bool:
+        """True where it has to be sent again: vLLM changed its number of engines and refused everything meanwhile."""
+        unsettled = not upstream.settled.is_set()
         self.upstream = upstream
         upstream.running.add(self)
         request = upstream.client.build_request("POST", self.route.path, content=self._content, headers=self._headers)
@@ -89,6 +94,7 @@ class Passage:
         self._held.push_async_callback(self.response.aclose)
         if not self.streams:
             await self.response.aread()
+        return unsettled and self.response.status_code == SCALING
 
     @property
     def streams(self) -> bool:

@@ -4,6 +4,7 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING
 
+from appliance.server.proxy import elastic
 from appliance.server.readiness import Check
 from appliance.server.states import StateError
 
@@ -57,6 +58,7 @@ class Readiness:
         stage = ["vLLM"]
         try:
             async with asyncio.timeout(PROBE_SECONDS):
+                await elastic.fit(state.upstreams.up, state.config.elastic_size)
                 await state.adapters.bring(state.upstreams.up)
                 for member in state.upstreams.up:
                     await state.probe(member, PROBE_SECONDS, stage)

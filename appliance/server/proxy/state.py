@@ -1,6 +1,7 @@
 """A state whose engines are vLLM processes. Made by `build`."""
 
 import asyncio
+import logging
 from functools import partial
 
 from starlette.types import Scope
@@ -10,6 +11,7 @@ from appliance.server.admission import Admission
 from appliance.server.board import Board
 from appliance.server.config import ServerConfig
 from appliance.server.guard import guarded, inside_client
+from appliance.server.proxy import elastic
 from appliance.server.proxy.adapters import Adapters
 from appliance.server.proxy.app import build_app, open_paths
 from appliance.server.proxy.passage import Passage
@@ -22,10 +24,21 @@ from appliance.server.watching import Watches
 
 PROOF_REQUESTS = 1024
 
+logger = logging.getLogger("appliance.server")
+
 
 class ProxyState:
-    def __init__(self, config: ServerConfig, shared: Shared, digests: tuple[bytes, ...], upstreams: Upstreams) -> None:
+    def __init__(
+        self,
+        config: ServerConfig,
+        shared: Shared,
+        digests: tuple[bytes, ...],
+        upstreams: Upstreams,
+        before: "ProxyState | None",
+    ) -> None:
         self.config = config
+        self.before = before
+        """Current when this one was built; None once it serves itself."""
         self.shared = shared
         self.upstreams = upstreams
         self.admission = Admission(PROOF_REQUESTS, None, Board.alone())
@@ -62,6 +75,7 @@ class ProxyState:
         try:
             async with asyncio.timeout(seconds):
                 await self.upstreams.all_up()
+                await elastic.fit(self.upstreams.members, self.config.elastic_size)
                 await self.adapters.bring(self.upstreams.members)
                 proof: Proof = {"replicas": len(self.upstreams.members)}
                 if probe:
@@ -99,7 +113,7 @@ class ProxyState:
         raise StateError(f"an embedding failed: {answer.status_code}: {said}")
 
     def begin(self, before: State | None) -> None:
-        self._began = True
+        self._began, self.before = True, None
         self.shared.engines = None
         self.shared.admission.max_requests = self.config.queue_requests
         self.shared.admission.max_tokens = self.config.queue_tokens
@@ -120,11 +134,23 @@ class ProxyState:
         await self._watches.stop()
         if not self._began:
             await self.adapters.withdraw(self.upstreams.members)
+            await self._give_back()
         elif self._successor is not None:
             served = set(self.newest.upstreams.members)
             shared = [member for member in self.upstreams.members if member in served]
             await self.adapters.leave(shared, self.newest.config.adapters)
         await self.upstreams.release()
+
+    async def _give_back(self) -> None:
+        """A candidate that was dropped leaves vLLM with the engines of the state that serves."""
+        if self.before is None or self.before.newest.config.elastic_size == self.config.elastic_size:
+            return
+        serving = self.before.newest
+        shared = [member for member in self.upstreams.members if member in serving.upstreams.members]
+        try:
+            await elastic.fit(shared, serving.config.elastic_size)
+        except StateError as error:
+            logger.error("%s", error)
 
     def joined(self, passage: Passage) -> None:
         self.passages.add(passage)

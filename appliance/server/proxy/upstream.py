@@ -33,6 +33,9 @@ class Upstream:
         self.boots = 0
         """How often it has come up; with `up` it says whether what was proven still holds."""
         self.reason = "the engine is booting"
+        self.settled = asyncio.Event()
+        """Not set while its number of engines changes: for a moment it then answers 503 to everything."""
+        self.settled.set()
         self.models: list[dict[str, Any]] = []
         """Its cards of /v1/models."""
 

@@ -223,3 +223,13 @@ def test_what_a_change_needs(change: dict[str, Any], classes: dict[str, str], ne
     before, after = made(model), made(model, **change)
     assert {one.path: one.reload for one in diff_plans(before, after)} == classes
     assert bool(engine_change(before, after).replace) is new_processes
+
+
+def test_elastic_experts_change_their_number_live(model: Path) -> None:
+    expert = {"enabled": True, "elastic": True}
+    four, two = (made(model, "h100x8", parallelism={"data": size, "expert": expert}) for size in (4, 2))
+    assert [(one.path, one.reload) for one in diff_plans(four, two)] == [("parallelism.data", "live")]
+    assert not engine_change(four, two).replace
+    assert (four.server.elastic_size, two.server.elastic_size) == (4, 2)
+    rigid = made(model, "h100x8", parallelism={"data": 2, "expert": {"enabled": True}})
+    assert engine_change(two, rigid).replace

@@ -323,6 +323,31 @@ def test_adapters_are_back_after_a_death(vllm: Vllm, proxy: Make, tmp_path: Path
     assert fake.ask()["adapters"] == {"polite": str(tmp_path / "polite")}
 
 
+def test_elastic_experts_scale_while_requests_come(vllm: Vllm, proxy: Make) -> None:
+    fake = vllm()
+    server = proxy(fake, elastic_size=1)
+    statuses: list[int] = []
+    stop = threading.Event()
+
+    def ask() -> None:
+        while not stop.is_set():
+            statuses.append(server.chat("hi there").status_code)
+
+    worker = threading.Thread(target=ask)
+    worker.start()
+    assert server.tell("prepare", config={"elastic_size": 3})["error"] is None
+    assert fake.ask()["engines"] == 3
+    server.tell("switch")
+    too_many = server.tell("prepare", config={"elastic_size": 9})
+    assert "vLLM cannot scale to 9 engines" in too_many["error"]
+    server.tell("prepare", config={"elastic_size": 2})
+    server.tell("discard")
+    until(lambda: fake.ask()["engines"] == 3, "a dropped candidate gives its engines back")
+    stop.set()
+    worker.join()
+    assert set(statuses) == {200}
+
+
 def test_drain_finishes_streams(vllm: Vllm, proxy: Make) -> None:
     server = proxy(vllm())
     body = {"model": "tiny", "messages": [{"role": "user", "content": "count 40"}], "stream": True}
