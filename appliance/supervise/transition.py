@@ -113,7 +113,8 @@ class Transition:
             if not self.switched:
                 await self.servers.discard()
                 self.servers.adopt(old)
-                return
+                if generation is self.old:
+                    return
             with self.phase("back to the old state"):
                 await self.crew.ready(generation.keepers, RETURN_SECONDS)
                 await self.servers.prepare(old, False, PROOF_SECONDS)

@@ -10,7 +10,7 @@ from walk import Settings
 
 from appliance.supervise.status import ApplianceStatus
 
-INFO = re.compile(r'^appliance_config_info\{(.*)\} 1\.0$', re.MULTILINE)
+INFO = re.compile(r"^appliance_config_info\{(.*)\} 1\.0$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ def _processes(status: ApplianceStatus) -> None:
     assert status.pid is not None and psutil.pid_exists(status.pid)
     roles = sorted(one.role for one in status.processes)
     assert roles == ["engine", "server"]
-    children = {child.pid: " ".join(child.cmdline()) for child in psutil.Process(status.pid).children()}
+    children = {child.pid: child for child in psutil.Process(status.pid).children()}
     for one in status.processes:
-        assert one.pid is not None and one.role in children[one.pid], (one, children)
+        assert one.pid is not None and one.role in " ".join(children[one.pid].cmdline()), one
         assert one.generation in (None, status.generation) and one.state == "ready"
