@@ -7,17 +7,19 @@ import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from appliance.diagnostics import ApplianceError, Diagnostic, Position, Severity
+from appliance.diagnostics import ApplianceError, Diagnostic
 from appliance.server.config import ReloadFacts, Sync
 from appliance.supervise import findings
 from appliance.supervise.decide import DoesNotFit, insist
 from appliance.supervise.detached import detached
 from appliance.supervise.failed import STEPS, EngineSaidNo, Lost, RolledBack
-from appliance.supervise.history_records import Phase, text_hash
+from appliance.supervise.history_records import Phase
 from appliance.supervise.inbox import Inbox, Ticket
 from appliance.supervise.judge import Judged, judge, with_room
+from appliance.supervise.outcomes import error_text, facts_after
 from appliance.supervise.parts import Parts
 from appliance.supervise.phases import Phases
+from appliance.supervise.pinning import end_pin, rolled_back_from
 from appliance.supervise.proposal import Outcome, Proposal, Result
 from appliance.supervise.record import Record
 from appliance.supervise.retiring import Retiring
@@ -80,8 +82,8 @@ class Machine:
             invalid, text = None, checked.document.text
         except InvalidText as error:
             checked, invalid, text = None, error, error.text
-        if outcome := self._left_alone(proposal, text):
-            return outcome
+        if found := rolled_back_from(parts, proposal, text, self.running.revision):
+            return Outcome("superseded", None, self.running.generation.number, diagnostics=(found,))
         record = Record(parts.history, parts.history_refused)
         revision = record.begin(proposal, text, self.running.candidate.hash)
         self.trying, self.phases = proposal, Phases(parts.report, record, watchers=self.watchers)
@@ -93,8 +95,8 @@ class Machine:
                 outcome, plan = self._refused("invalid", revision, invalid), ""
             else:
                 outcome, plan = await self._judge_and_act(checked, revision)
-            record.finish(outcome, dict(outcome.proof), _error(outcome), plan)
-            self._keep_pin(proposal, text, outcome)
+            record.finish(outcome, dict(outcome.proof), error_text(outcome), plan)
+            end_pin(parts, proposal, text, outcome)
             await self._ended(proposal, outcome, time.monotonic() - begun)
         finally:
             self.trying = None
@@ -182,24 +184,6 @@ class Machine:
             settle_seconds=parts.settle_seconds,
         )
 
-    def _left_alone(self, proposal: Proposal, text: str) -> Outcome | None:
-        """A text that was rolled back from is not tried again just because it is still there."""
-        pin = self.parts.history.pinned
-        if proposal.source != "file" or pin is None or pin.away != text_hash(text):
-            return None
-        found = findings.pinned(Position(str(self.parts.road.file)), self.running.revision)
-        self.parts.report.note(str(found), "warning")
-        return Outcome("superseded", None, self.running.generation.number, diagnostics=(found,))
-
-    def _keep_pin(self, proposal: Proposal, text: str, outcome: Outcome) -> None:
-        """Another text in the file, or the same one asked for by name and good, ends what a rollback began."""
-        pin = self.parts.history.pinned
-        if pin is None or proposal.source not in ("file", "sighup", "admin"):
-            return
-        if pin.away != text_hash(text) or outcome.good:
-            with self.parts.history_kept():
-                self.parts.history.unpin()
-
     def _superseded(self, ticket: Ticket) -> Outcome:
         proposal = ticket.proposal
         outcome = Outcome("superseded", None, self.running.generation.number)
@@ -238,24 +222,8 @@ class Machine:
 
     async def _ended(self, proposal: Proposal, outcome: Outcome, seconds: float) -> None:
         if outcome.result != "superseded" and self.lost is None:
-            self.facts = _facts(self.facts, proposal, outcome)
+            self.facts = facts_after(self.facts, proposal, outcome)
             with contextlib.suppress(*STEPS):
                 await self.parts.servers.tell(self.facts)
         self.parts.report.ended(outcome, seconds)
         self.on_outcome(proposal, outcome)
-
-
-def _facts(before: ReloadFacts, proposal: Proposal, outcome: Outcome) -> ReloadFacts:
-    """What metrics say after it."""
-    if outcome.good:
-        sync: Sync = "OutOfSync" if proposal.source == "rollback" else "Synced"
-        if proposal.source == "secret":
-            sync = before.sync
-        return ReloadFacts(True, time.time(), sync, before.git)
-    sync = "Invalid" if outcome.result == "invalid" else "Degraded"
-    return dataclasses.replace(before, last_successful=False, sync=sync)
-
-
-def _error(outcome: Outcome) -> str | None:
-    errors = [str(found) for found in outcome.diagnostics if found.severity is Severity.ERROR]
-    return "\n".join(errors) or None

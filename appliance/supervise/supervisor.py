@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from appliance.diagnostics import ApplianceError, Position
-from appliance.supervise import probe
 from appliance.supervise.admin import AdminServer
 from appliance.supervise.admin_handler import AdminHandler
 from appliance.supervise.crew import Crew
@@ -20,13 +19,13 @@ from appliance.supervise.folder import StateFolder
 from appliance.supervise.following import Following
 from appliance.supervise.front import SERVER, Front
 from appliance.supervise.generation import Engines
-from appliance.supervise.hint import hint
 from appliance.supervise.history import History
 from appliance.supervise.listener import url
 from appliance.supervise.machine import Machine
 from appliance.supervise.parts import Parts
 from appliance.supervise.process import Role
 from appliance.supervise.proposal import Outcome, Proposal
+from appliance.supervise.readiness import watch_readiness
 from appliance.supervise.record import interrupt_unfinished
 from appliance.supervise.report import Report
 from appliance.supervise.restart import DEFAULT, RestartPolicy
@@ -70,14 +69,14 @@ class Supervisor:
 
     async def _run(self) -> int:
         self.parts = self._make_parts()
-        self._ending, self._changed = asyncio.Event(), asyncio.Event()
+        self._ending, self.changed_at = asyncio.Event(), asyncio.Event()
         self._early: list[Proposal] = []
         self._background: set[asyncio.Task[Any]] = set()
         self._booting = time.monotonic()
         self._handle_signals()
-        self._set(State.STARTING)
+        self.enter(State.STARTING)
         work = asyncio.create_task(self._work())
-        watch = asyncio.create_task(self._watch_readiness())
+        watch = asyncio.create_task(watch_readiness(self))
         ending = asyncio.create_task(self._ending.wait())
         fallen = asyncio.create_task(self._fallen())
         tasks = {work, watch, ending, fallen}
@@ -96,8 +95,8 @@ class Supervisor:
     async def propose(self, proposal: Proposal) -> Outcome:
         """Waits until it has been tried, or overtaken; once there is something to compare it with."""
         while self.machine is None:
-            self._changed.clear()
-            await self._changed.wait()
+            self.changed_at.clear()
+            await self.changed_at.wait()
         return await self.machine.propose(proposal)
 
     def stage(self, role: Role, name: str, seconds: float) -> None:
@@ -114,7 +113,7 @@ class Supervisor:
     def changed(self, role: Role, state: State) -> None:
         if role.name == "server" and state is State.READY and self.state is State.STARTING:
             self.report.stage("server: accepting", time.monotonic() - self._booting)
-        self._changed.set()
+        self.changed_at.set()
 
     def _make_parts(self) -> Parts:
         crew, report = Crew(), self.report
@@ -146,21 +145,21 @@ class Supervisor:
 
     def _exists(self, running: Running) -> None:
         self.running = running
-        self._set(State.STARTING)
+        self.enter(State.STARTING)
 
     def _serves(self, first: First) -> None:
         self.running = first.running
         self._follow(first.running)
         self.parts.crew.rely([*first.running.generation.keepers, *self.parts.servers.keepers], self.policy)
-        self._changed.set()
+        self.changed_at.set()
 
     def _ended(self, proposal: Proposal, outcome: Outcome) -> None:
         assert self.machine is not None
         self.running = self.machine.running
         self._following.ended(proposal, outcome)
         self._follow(self.running)
-        self._set(self.state)
-        self._changed.set()
+        self.enter(self.state)
+        self.changed_at.set()
 
     def _defect(self, error: Exception) -> None:
         lines = "".join(traceback.format_exception(error)).rstrip()
@@ -197,7 +196,7 @@ class Supervisor:
         self._background.add(task)
         task.add_done_callback(self._background.discard)
 
-    def _set(self, state: State) -> None:
+    def enter(self, state: State) -> None:
         self.state = state
         side, running = self.parts.front.side, self.running
         self.folder.write(
@@ -211,50 +210,17 @@ class Supervisor:
         )
 
     @property
-    def _reloading(self) -> bool:
+    def reloading(self) -> bool:
         return self.machine is not None and self.machine.trying is not None
-
-    def _all_ready(self) -> bool:
-        keepers = [*(self.running.generation.keepers if self.running else ()), *self.parts.servers.keepers]
-        return bool(keepers) and all(keeper.state is State.READY for keeper in keepers)
-
-    async def _watch_readiness(self) -> None:
-        """Follows the children for the life of the appliance: says when it can serve, and why it cannot."""
-        since, said, told_hint = self.started, "", False
-        while True:
-            while self.machine is None or self._reloading or not self._all_ready():
-                self._changed.clear()
-                if self.state is State.READY and not self._reloading:
-                    since = time.monotonic()
-                    self._set(State.STARTING)
-                await self._changed.wait()
-            if self.state is State.READY:
-                self._changed.clear()
-                await self._changed.wait()
-                continue
-            address = probe.local_address(self.parts.front.listening)
-            answer = await probe.poll(address)
-            if self.running is None or self.parts.front.side is None:
-                continue
-            server = self.running.candidate.plan.server
-            here = url(self.parts.front.listening)
-            if answer.ready:
-                self._set(State.READY)
-                text = "" if told_hint else hint(here, server)
-                self.report.ready(time.monotonic() - since, here, server.served_names[0], text)
-                said, told_hint = "", True
-            elif answer.engine and answer.reason != said:
-                said = answer.reason
-                self.report.note(f"{Position(str(self.road.file))} AP0606 error endpoints: not ready: {said}", "error")
 
     async def _fallen(self) -> None:
         """Until a process has ended for good that the appliance needs, and that no reload under way replaces."""
         crew = self.parts.crew
         while True:
             await crew.fallen.wait()
-            while self._reloading:
-                self._changed.clear()
-                await self._changed.wait()
+            while self.reloading:
+                self.changed_at.clear()
+                await self.changed_at.wait()
             if crew.failure() is not None:
                 return
             crew.fallen.clear()
@@ -273,14 +239,14 @@ class Supervisor:
 
     async def _drain(self, seconds: float) -> None:
         """Servers first: they finish what runs while the engines still work for them. Then the engines."""
-        self._set(State.DRAINING)
+        self.enter(State.DRAINING)
         running = self.running
         if seconds and running and all(keeper.state is State.READY for keeper in running.generation.keepers):
             self.report.note(f"draining: running requests have up to {seconds:g} s; a second signal ends it now")
         await self.parts.front.close(seconds)
         if running:
             await self.parts.engines.stop(running.generation)
-        self._set(State.STOPPED)
+        self.enter(State.STOPPED)
 
     async def _cancel(self, *tasks: asyncio.Task[Any]) -> None:
         for task in tasks:

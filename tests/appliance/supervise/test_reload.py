@@ -43,6 +43,7 @@ def traffic(made: Faked, clients: int = 3) -> Iterator[list[int]]:
     for thread in threads:
         thread.start()
     try:
+        made.up.wait_until(lambda: len(statuses) >= clients)
         yield statuses
     finally:
         over.set()
