@@ -57,16 +57,19 @@ async def lines(handle: int, rest: bytes, take: Callable[[bytes], None]) -> None
     loop = asyncio.get_running_loop()
     reader = asyncio.StreamReader(limit=LINE_BYTES)
     reader.feed_data(rest)
-    with os.fdopen(os.dup(handle), "rb", buffering=0) as pipe:
-        try:
-            transport, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), pipe)
-        except (ValueError, OSError):
-            return
-        try:
-            while line := await reader.readline():
-                take(line)
-        finally:
-            transport.close()
+    pipe = os.fdopen(os.dup(handle), "rb", buffering=0)
+    try:
+        # from here on the transport closes it
+        transport, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), pipe)
+    except (ValueError, OSError) as error:
+        pipe.close()
+        logger.warning("no commands are taken: standard input is no pipe: %s", error)
+        return
+    try:
+        while line := await reader.readline():
+            take(line)
+    finally:
+        transport.close()
 
 
 class Channel:

@@ -47,6 +47,9 @@ class Generation:
     async def __aenter__(self) -> Self:
         tokens = sum(len(request.prompt) for request in self._requests)
         self._ticket = self._held.enter_context(self._admission.enter(len(self._requests), tokens))
+        # while it waits for an engine, too, a shutdown has to find it
+        self._running.add(self)
+        self._held.callback(self._running.discard, self)
         try:
             replica = await self._road.first(self._requests[0], self._cut)
             numbers = self._road.numbers(replica)
@@ -59,11 +62,9 @@ class Generation:
         except BaseException:
             self._held.close()
             raise
-        self._running.add(self)
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        self._running.discard(self)
         for sequence in self._sequences.values():
             sequence.end("abort")
         self._cut.cancel()

@@ -115,8 +115,8 @@ def make_job(
             choices.append(
                 Choice(context.tokenizer, prompt, fields.stop, include_stop, fields.skip_special, shared.min_tokens)
             )
-    boot = context.engines.ready
-    fingerprint = f"appliance-{__version__}-{boot.weights_fingerprint[:8] if boot else ''}"
+    boot = context.engines.facts
+    fingerprint = f"appliance-{__version__}-{boot.weights_fingerprint[:8]}"
     return Job(identity, context.served_name(fields.model), fields, prompts, requests, choices, fingerprint)
 
 

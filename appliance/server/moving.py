@@ -29,7 +29,7 @@ class Road:
 
     async def first(self, request: Request, cut: asyncio.Future[str]) -> Replica:
         """Raises EngineDied."""
-        if not self._engines.open and all(replica.carries for replica in self._engines.replicas):
+        if not self._engines.open and self._engines.lead_on:
             return await self._current(request, cut)
         return self._engines.choose(request)
 

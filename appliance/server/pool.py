@@ -98,6 +98,7 @@ class Engines:
         self.replicas = replicas
         self.pinned: Replica | None = None
         """While a state proves itself, the one replica that is asked."""
+        self._known: Ready | None = None
         self._turn = 0
         self._seen: OrderedDict[int, str] = OrderedDict()
 
@@ -108,7 +109,21 @@ class Engines:
     @property
     def ready(self) -> Ready | None:
         """Of the first replica that serves; None = nothing can be generated, `reason` says why."""
-        return next((replica.client.ready for replica in self.open), None)
+        serving = next((replica.client.ready for replica in self.open), None)
+        self._known = serving or self._known
+        return serving
+
+    @property
+    def facts(self) -> Ready:
+        """Of the engines that serve, or served when this was last looked up; only where `ready` was seen."""
+        known = self.ready or self._known
+        assert known is not None, "no engine has been up"
+        return known
+
+    @property
+    def lead_on(self) -> bool:
+        """What comes for them now goes on with the engines that serve next."""
+        return self._known is not None and all(replica.carries for replica in self.replicas)
 
     @property
     def reason(self) -> str:

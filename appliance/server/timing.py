@@ -7,11 +7,13 @@ from appliance.server.metrics import Numbers
 
 
 class Timing:
-    """Times are monotonic seconds, the engine's are from the same clock. `numbers` comes with the first engine."""
+    """Times are monotonic seconds, the engine's are from the same clock.
 
-    numbers: Numbers
+    `numbers` comes with the first engine; nothing is counted of a request that never had one.
+    """
 
     def __init__(self, prompt_tokens: int, max_tokens: int) -> None:
+        self.numbers: Numbers | None = None
         self.prompt_tokens = prompt_tokens
         self._max_tokens = max_tokens
         self._arrival = self._last = time.monotonic()
@@ -25,6 +27,7 @@ class Timing:
         """True with the update that brings the first token."""
         now = time.monotonic()
         metrics = self.numbers
+        assert metrics is not None, "an update before an engine"
         self._scheduled = self._scheduled or update.scheduled_at
         self._preemptions = max(self._preemptions, update.preemptions)
         is_first = bool(update.token_ids) and not self._tokens
@@ -50,6 +53,8 @@ class Timing:
         self._over = True
         now = time.monotonic()
         metrics = self.numbers
+        if metrics is None:
+            return
         metrics.finished(reason)
         metrics.whole.observe(now - self._arrival)
         metrics.request_prompt.observe(self.prompt_tokens)

@@ -92,8 +92,7 @@ async def handle(context: Context, request: Request | None, body: dict[str, Any]
 async def _job(context: Context, request: Request | None, fields: ChatRequest) -> Job:
     context.served_name(fields.model)
     context.check_serving()
-    assert context.engines.ready is not None
-    fields.check(context.engines.ready.vocab_size)
+    fields.check(context.engines.facts.vocab_size)
     text = await render(
         context,
         fields.messages,

@@ -85,8 +85,7 @@ async def _job(context: Context, request: Request | None, fields: CompletionRequ
     """The job, and per prompt the text to echo."""
     context.served_name(fields.model)
     context.check_serving()
-    assert context.engines.ready is not None
-    vocab_size = context.engines.ready.vocab_size
+    vocab_size = context.engines.facts.vocab_size
     fields.check(vocab_size)
     prompts: list[list[int]] = []
     texts: list[str | None] = []

@@ -1,9 +1,14 @@
 """Engines end under running requests: these finish, or go on elsewhere without a gap, or are cut with a reason."""
 
 import concurrent.futures
+import dataclasses
+import itertools
 import json
 import signal
+import socket
 import threading
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -72,10 +77,26 @@ def whole(stream: Stream, choices: int = 1) -> None:
     assert usage["prompt_tokens_details"]["cached_tokens"] == len(PROMPT) - 1
 
 
+@pytest.fixture(scope="module")
+def one(model: Path, launcher: Any) -> Iterator[Any]:
+    with launcher(model) as server:
+        yield server
+
+
+NUMBERS = itertools.count()
+
+
 @pytest.fixture
-def two(boot: Any) -> tuple[Any, Any]:
-    server = boot(engine={"step": 0.03})
-    return server, server.another_engine("second", step=0.003)
+def two(one: Any) -> Iterator[tuple[Any, Any]]:
+    """The server on a slow engine of this test's own, and a fast one beside it."""
+    number = next(NUMBERS)
+    slow, fast = one.another_engine(f"slow-{number}", step=0.03), one.another_engine(f"fast-{number}", step=0.003)
+    one.switch(engine_addresses=[slow.address])
+    yield dataclasses.replace(one, engine=slow, settings={**one.settings, "engine_addresses": [slow.address]}), fast
+    one.switch()
+    one.wait_ready()
+    slow.stop()
+    fast.stop()
 
 
 @pytest.mark.parametrize("n", [1, 3])
@@ -191,8 +212,8 @@ def test_a_dead_replica_s_streams_go_on_with_its_twin(two: Any) -> None:
     server.until(lambda: server.complete("ab").status_code == 200, "the twin serves")
 
 
-def test_other_weights_are_no_twin(boot: Any) -> None:
-    server = boot(engine={"step": 0.03})
+def test_other_weights_are_no_twin(two: Any) -> None:
+    server, _ = two
     other = server.another_engine("other", fingerprint="fedcba9876543210")
     both = [server.engine.address, other.address]
     assert "the replicas serve different weights" in server.prepare(engine_addresses=both)["error"]
@@ -251,3 +272,37 @@ def test_generation_after_generation_under_load_loses_no_request(boot: Any) -> N
     assert carried > 12
     server.until(lambda: server.idle() and second.journal["running"] == 0, "both engines are idle")
     assert "Traceback" not in server.log.read_text()
+
+
+def test_a_request_still_on_its_way_to_the_engine_is_waited_for(two: Any) -> None:
+    server, second = two
+    body = json.dumps({"prompt": "xy", "max_tokens": 4}).encode()
+    head = "POST /v1/completions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json"
+    head += f"\r\nConnection: close\r\nContent-Length: {len(body)}"
+    with socket.create_connection(("127.0.0.1", server.port), timeout=20) as raw:
+        raw.sendall(head.encode() + b"\r\n\r\n" + body[:5])
+        server.until(lambda: server.complete("ab", max_tokens=1).status_code == 200, "the server has read its head")
+        server.switch(engine_addresses=[second.address])
+        retired = server.send("retire", addresses=[server.engine.address], seconds=30, carry=False)
+        server.tell("discard")
+        assert not server.answers.here(retired)
+        raw.sendall(body[5:])
+        with raw.makefile("rb") as answer:
+            assert answer.readline().startswith(b"HTTP/1.1 200")
+            assert b'"text":"xyxy"' in answer.read()
+        assert server.answers.of(retired) == {"finished": 1}
+
+
+def test_the_last_reader_of_an_old_state_closes_its_connection(two: Any) -> None:
+    """A stream that outlives two states keeps what it needs and no more."""
+    server, second = two
+    stream = Stream(server)
+    server.until(stream.began, "it streams")
+    server.switch(engine_addresses=[second.address])
+    server.tell("retire", addresses=[server.engine.address], seconds=0, carry=True)
+    third = server.another_engine("third")
+    server.switch(engine_addresses=[third.address])
+    whole(stream.end())
+    second.stop()
+    server.engine.stop()
+    assert server.http.get("/ready").status_code == server.complete("ab").status_code == 200
