@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from appliance.migrations import dialects
 from appliance.migrations.canonical import Deployment, Edit, OptionSite, ReleaseHint, Span
 from appliance.migrations.dialects.bash_tree import Heredoc, Script
+from appliance.migrations.dialects.layers import Inlay, Layer, part
 from appliance.migrations.operations import Add, CannotEditError, Operation
 
 _FILE = re.compile(r"([\w.-]*(?:\.ya?ml|\.service|\.env|\.mk|[Dd]ockerfile|[Mm]akefile|\.py|\.nix))(?=[\s'\";|&]|\Z)")
@@ -38,6 +39,27 @@ def embedded(text: str, script: Script) -> Iterator[Deployment]:
             raise dialects.DialectError(refused.offset + heredoc.start, refused.fact, refused.way_out) from None
         for deployment in found:
             yield _moved(Embedded(dialect, body, heredoc.start, deployment))
+
+
+def body(layer: Layer, heredoc: Heredoc) -> Layer:
+    """What a command reads from the here-document; the shell takes some backslashes out, unless its mark is quoted."""
+    start, end = heredoc.start, heredoc.end
+    if heredoc.literal:
+        return part(layer, start, end)
+    text = layer.text
+    chars, begins, ends = [], [], []
+    at = start
+    while at < end:
+        step = 2 if text[at] == "\\" and text[at + 1 : at + 2] in ("\\", "$", "`") and at + 2 <= end else 1
+        chars.append(text[at + step - 1])
+        begins.append(at)
+        ends.append(at + step)
+        at += step
+
+    def escape(new: str, first: int, last: int) -> str:
+        return re.sub(r"([\\`])", r"\\\1", new)
+
+    return Inlay(layer, "".join(chars), begins, ends, start, escape)
 
 
 def edit_embedded(outer: Deployment, operations: Sequence[Operation]) -> list[Edit]:

@@ -1,5 +1,6 @@
 """Environment variables in YAML: a mapping, a list of NAME=value, a list of {name, value}."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -13,7 +14,7 @@ from appliance.migrations.dialects.yaml_edit import Changes, Member, element, me
 from appliance.migrations.dialects.yaml_scalar import content, decode, plain_value, safe_plain, write_scalar
 from appliance.migrations.dialects.yaml_tree import get
 from appliance.migrations.dialects.yaml_write import remark_member
-from appliance.migrations.operations import Add, CannotEditError, NewValue, Operation, Raw
+from appliance.migrations.operations import Add, CannotEditError, NewValue, Operation, Raw, Rewrite
 from appliance.migrations.values import templated, to_text
 
 
@@ -64,160 +65,126 @@ def set_text(layer: Layer, node: Node, text: str, flow: bool) -> list[Edit]:
 
 
 @dataclass(eq=False)
-class EnvMap:
+class _Variables(ABC):
+    """Variables that are members of one collection; each shape says how one is read, written anew and added."""
+
+    layer: Layer
+    node: MappingNode | SequenceNode
+
+    @abstractmethod
+    def site(self, member: Member, handle: Handle) -> OptionSite | None: ...
+
+    @abstractmethod
+    def rewrite(self, wish: Wish, rewrite: Rewrite, member: Member) -> list[Edit]: ...
+
+    @abstractmethod
+    def entry(self, add: Add) -> str: ...
+
+    def sites(self, borrowed: bool = False) -> list[OptionSite]:
+        made = (self.site(member, Handle(self, member, borrowed)) for member in members(self.node))
+        return [site for site in made if site is not None]
+
+    def edits(self, wishes: Sequence[Wish], adds: Sequence[Add]) -> list[Edit]:
+        changes = Changes(self.layer, self.node)
+        found: list[Edit] = []
+        for wish in wishes:
+            member: Member = wish.place
+            for comment in wish.comments:
+                found += remark_member(self.layer, self.node, member.first, comment.text)
+            if wish.removed:
+                changes.gone.add(member.index)
+            elif wish.rewrite:
+                found += self.rewrite(wish, wish.rewrite, member)
+            for add in wish.adds:
+                changes.new.setdefault(member.index, []).append(self.entry(add))
+        for add in adds:
+            changes.new.setdefault(len(self.node.value) - 1, []).append(self.entry(add))
+        return [*found, *changes.edits()]
+
+    @property
+    def flow(self) -> bool:
+        return bool(self.node.flow_style)
+
+
+class EnvMap(_Variables):
     """`NAME: value`, merge keys included."""
 
-    layer: Layer
-    node: MappingNode
+    def site(self, member: Member, handle: Handle) -> OptionSite | None:
+        if not isinstance(member.first, ScalarNode) or member.first.value == "<<":
+            return None
+        return _site(self.layer, member, member.first, member.last, handle)
 
-    def sites(self, borrowed: bool = False) -> list[OptionSite]:
-        found = []
-        for member in members(self.node):
-            if isinstance(member.first, ScalarNode) and member.first.value != "<<":
-                site = _site(self.layer, member, member.first, member.last, Handle(self, member, borrowed))
-                found += [site] if site else []
+    def rewrite(self, wish: Wish, rewrite: Rewrite, member: Member) -> list[Edit]:
+        name, _, value = written(wish.site, rewrite)
+        found = rename_key(self.layer, member.first, name)
+        if value != wish.site.value and not (isinstance(value, Raw) and wish.site.value is UNKNOWN):
+            found += set_text(self.layer, member.last, _text(value, rewrite), self.flow)
         return found
 
-    def edits(self, wishes: Sequence[Wish], adds: Sequence[Add]) -> list[Edit]:
-        changes = Changes(self.layer, self.node)
-        found: list[Edit] = []
-        flow = bool(self.node.flow_style)
-        for wish in wishes:
-            member: Member = wish.place
-            for comment in wish.comments:
-                found += remark_member(self.layer, self.node, member.first, comment.text)
-            if wish.removed:
-                changes.gone.add(member.index)
-            elif wish.rewrite:
-                name, _, value = written(wish.site, wish.rewrite)
-                found += rename_key(self.layer, member.first, name)
-                if value != wish.site.value and not (isinstance(value, Raw) and wish.site.value is UNKNOWN):
-                    found += set_text(self.layer, member.last, _text(value, wish.rewrite), flow)
-            for add in wish.adds:
-                changes.new.setdefault(member.index, []).append(self._entry(add))
-        for add in adds:
-            changes.new.setdefault(len(self.node.value) - 1, []).append(self._entry(add))
-        return [*found, *changes.edits()]
-
-    def _entry(self, add: Add) -> str:
-        values = [value for _, value in self.node.value if isinstance(value, ScalarNode)]
+    def entry(self, add: Add) -> str:
+        values = [item[1] for item in self.node.value if isinstance(item[1], ScalarNode)]
         style = values[0].style if values else '"'
-        return f"{add.name}: {write_scalar(_text(add.value, add), style, bool(self.node.flow_style))}"
+        return f"{add.name}: {write_scalar(_text(add.value, add), style, self.flow)}"
 
 
-@dataclass(eq=False)
-class EnvList:
+class EnvList(_Variables):
     """`- NAME=value`; `- NAME` takes the value from outside."""
 
-    layer: Layer
-    node: SequenceNode
-
-    def sites(self, borrowed: bool = False) -> list[OptionSite]:
-        found = []
-        for member in members(self.node):
-            inlay = decode(self.layer, member.first)
-            if inlay is None:
-                continue
-            name, equals, value = inlay.text.partition("=")
-            size = len(name)
-            if not name or templated(name):
-                continue
-            found.append(
-                OptionSite(
-                    name,
-                    UNKNOWN if not equals or templated(value) else value,
-                    Form.ENV,
-                    span(inlay, 0, size),
-                    cut(self.layer, *element(self.layer, member)),
-                    Kind.ENV,
-                    raw_name=name,
-                    raw_value=value if equals else None,
-                    value_span=span(inlay, size + 1, len(inlay.text)) if equals else None,
-                    handle=Handle(self, member, borrowed),
-                )
-            )
-        return found
-
-    def edits(self, wishes: Sequence[Wish], adds: Sequence[Add]) -> list[Edit]:
-        changes = Changes(self.layer, self.node)
-        found: list[Edit] = []
-        for wish in wishes:
-            member: Member = wish.place
-            for comment in wish.comments:
-                found += remark_member(self.layer, self.node, member.first, comment.text)
-            if wish.removed:
-                changes.gone.add(member.index)
-            elif wish.rewrite:
-                found += self._rewrite(wish, member)
-            for add in wish.adds:
-                changes.new.setdefault(member.index, []).append(self._entry(add))
-        for add in adds:
-            changes.new.setdefault(len(self.node.value) - 1, []).append(self._entry(add))
-        return [*found, *changes.edits()]
-
-    def _rewrite(self, wish: Wish, member: Member) -> list[Edit]:
-        assert wish.rewrite is not None
-        name, _, value = written(wish.site, wish.rewrite)
+    def site(self, member: Member, handle: Handle) -> OptionSite | None:
         inlay = decode(self.layer, member.first)
         if inlay is None:
-            raise CannotEditError(wish.rewrite, "the item cannot be followed")
+            return None
+        name, equals, value = inlay.text.partition("=")
+        size = len(name)
+        if not name or templated(name):
+            return None
+        return OptionSite(
+            name,
+            UNKNOWN if not equals or templated(value) else value,
+            Form.ENV,
+            span(inlay, 0, size),
+            cut(self.layer, *element(self.layer, member)),
+            Kind.ENV,
+            raw_name=name,
+            raw_value=value if equals else None,
+            value_span=span(inlay, size + 1, len(inlay.text)) if equals else None,
+            handle=handle,
+        )
+
+    def rewrite(self, wish: Wish, rewrite: Rewrite, member: Member) -> list[Edit]:
+        name, _, value = written(wish.site, rewrite)
+        inlay = decode(self.layer, member.first)
+        if inlay is None:
+            raise CannotEditError(rewrite, "the item cannot be followed")
         if wish.site.value is UNKNOWN and isinstance(value, Raw):
             return replaced(part(inlay, 0, len(wish.site.raw_name)), 0, len(wish.site.raw_name), name)
-        text = f"{name}={_text(value, wish.rewrite)}"
-        return set_text(self.layer, member.first, text, bool(self.node.flow_style))
+        return set_text(self.layer, member.first, f"{name}={_text(value, rewrite)}", self.flow)
 
-    def _entry(self, add: Add) -> str:
+    def entry(self, add: Add) -> str:
         style = self.node.value[0].style if self.node.value and isinstance(self.node.value[0], ScalarNode) else None
-        return write_scalar(f"{add.name}={_text(add.value, add)}", style, bool(self.node.flow_style))
+        return write_scalar(f"{add.name}={_text(add.value, add)}", style, self.flow)
 
 
-@dataclass(eq=False)
-class EnvPairs:
+class EnvPairs(_Variables):
     """`- name: NAME` with `value:` or `valueFrom:`, as Kubernetes has it."""
 
-    layer: Layer
-    node: SequenceNode
+    def site(self, member: Member, handle: Handle) -> OptionSite | None:
+        name = get(member.first, "name")
+        return _site(self.layer, member, name, get(member.first, "value"), handle) if name is not None else None
 
-    def sites(self, borrowed: bool = False) -> list[OptionSite]:
-        found = []
-        for member in members(self.node):
-            name = get(member.first, "name")
-            if name is not None:
-                site = _site(self.layer, member, name, get(member.first, "value"), Handle(self, member, borrowed))
-                found += [site] if site else []
-        return found
-
-    def edits(self, wishes: Sequence[Wish], adds: Sequence[Add]) -> list[Edit]:
-        changes = Changes(self.layer, self.node)
-        found: list[Edit] = []
-        for wish in wishes:
-            member: Member = wish.place
-            for comment in wish.comments:
-                found += remark_member(self.layer, self.node, member.first, comment.text)
-            if wish.removed:
-                changes.gone.add(member.index)
-            elif wish.rewrite:
-                found += self._rewrite(wish, member)
-            for add in wish.adds:
-                changes.new.setdefault(member.index, []).append(self._entry(add))
-        for add in adds:
-            changes.new.setdefault(len(self.node.value) - 1, []).append(self._entry(add))
-        return [*found, *changes.edits()]
-
-    def _rewrite(self, wish: Wish, member: Member) -> list[Edit]:
-        assert wish.rewrite is not None
-        name, _, value = written(wish.site, wish.rewrite)
+    def rewrite(self, wish: Wish, rewrite: Rewrite, member: Member) -> list[Edit]:
+        name, _, value = written(wish.site, rewrite)
         key, old = get(member.first, "name"), get(member.first, "value")
         found = rename_key(self.layer, key, name) if key is not None else []
         if old is not None and value != wish.site.value and not isinstance(value, Raw):
             flow = bool(getattr(member.first, "flow_style", False))
-            found += set_text(self.layer, old, _text(value, wish.rewrite), flow)
+            found += set_text(self.layer, old, _text(value, rewrite), flow)
         return found
 
-    def _entry(self, add: Add) -> str:
+    def entry(self, add: Add) -> str:
         value = write_scalar(_text(add.value, add), '"')
         value = value if value[0] in "'\"" else f'"{value}"'
-        if self.node.flow_style:
+        if self.flow:
             return f"{{name: {add.name}, value: {value}}}"
         return f"name: {add.name}\nvalue: {value}"
 

@@ -5,9 +5,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from appliance.migrations.canonical import OptionSite
-from appliance.migrations.dialects.bash_tree import Block, Statement, scan
+from appliance.migrations.dialects.bash_tree import Block, Statement
 from appliance.migrations.dialects.layers import Inlay, Layer
 from appliance.migrations.dialects.pieces import Piece, Remark, Syntax, WordList
+from appliance.migrations.dialects.unquote import scan
 from appliance.migrations.dialects.word_sites import env_site
 
 _TOKEN = re.compile(r"""(?:\\(?:\r\n|[\s\S])|"(?:\\[\s\S]|[^"\\])*"|'(?:\\[\s\S]|[^'\\])*'|[^\s\\"'])+""")

@@ -7,8 +7,9 @@ from yaml.nodes import MappingNode, Node, ScalarNode
 
 from appliance.migrations.canonical import Deployment, Entrypoint
 from appliance.migrations.dialects import DialectError, load
+from appliance.migrations.dialects.env_reader import speaks
 from appliance.migrations.dialects.layers import Inlay, Layer
-from appliance.migrations.dialects.process import Reader, engines_of, speaks
+from appliance.migrations.dialects.process import Reader, engines_of
 from appliance.migrations.dialects.ray_configs import read_configs
 from appliance.migrations.dialects.serving import model_of
 from appliance.migrations.dialects.vllm_config import config, is_config

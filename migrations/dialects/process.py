@@ -1,20 +1,18 @@
 """One engine process as a YAML mapping describes it: command, arguments, variables, image."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
-from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+from yaml.nodes import Node, ScalarNode, SequenceNode
 
-from appliance.migrations.canonical import Deployment, Entrypoint, Kind, OptionSite, ReleaseHint, Span
+from appliance.migrations.canonical import Deployment, Entrypoint, Kind, OptionSite, ReleaseHint
 from appliance.migrations.dialects.arg_list import ArgList, Item, read_items
 from appliance.migrations.dialects.arg_string import Started, options_text, started
-from appliance.migrations.dialects.env_sinks import EnvMap, env_sink
+from appliance.migrations.dialects.env_reader import EnvReader, Variables, speaks
 from appliance.migrations.dialects.layers import Layer, span
-from appliance.migrations.dialects.outside import Around, configured, env_file
 from appliance.migrations.dialects.serving import (
     engine_image,
     engine_options,
-    engine_variable,
     image_hint,
     model_of,
     other_engine,
@@ -24,65 +22,11 @@ from appliance.migrations.dialects.serving import (
 from appliance.migrations.dialects.shell_words import texts
 from appliance.migrations.dialects.wishes import Homes, Sink
 from appliance.migrations.dialects.yaml_scalar import decode
-from appliance.migrations.dialects.yaml_tree import entries, get, items, text_of
+from appliance.migrations.dialects.yaml_tree import get, text_of
 
 
-@dataclass
-class Reader:
-    """Reads the processes of one file; remembers what it has seen, since anchors bring the same node again.
-
-    path: of the file, empty where it has none. objects: the data of its ConfigMaps and Secrets, by kind and name.
-    """
-
-    layer: Layer
-    path: str = ""
-    seen: set[int] = field(default_factory=set)
-    objects: Mapping[tuple[str, str], MappingNode] = field(default_factory=dict)
-
-    def borrowed(self, node: Node | None) -> bool:
-        if node is None:
-            return False
-        again = id(node) in self.seen
-        self.seen.add(id(node))
-        return again
-
-    def hint(self, node: Node | None) -> ReleaseHint | None:
-        """From an image's name."""
-        inlay = decode(self.layer, node) if node is not None else None
-        return image_hint(inlay.text, span(inlay, 0, len(inlay.text))) if inlay else None
-
-    def variables(self, node: Node | None) -> "Variables":
-        """The environment: a mapping (with what is merged into it), a list, or nothing."""
-        found = Variables()
-        sources = [node, *_merged(node)] if isinstance(node, MappingNode) else [node]
-        names: set[str] = set()
-        for source in sources:
-            sink = env_sink(self.layer, source)
-            if sink is None:
-                continue
-            borrowed = self.borrowed(source)
-            if found.sink is None and not (isinstance(sink, EnvMap) and source is not node):
-                found.sink = sink
-                found.shared = borrowed
-            for site in sink.sites(borrowed):
-                if site.name in names:
-                    continue
-                names.add(site.name)
-                options = self._options_in(site, source, borrowed)
-                found.sites += options or [site]
-        return found
-
-    def _options_in(self, site: OptionSite, source: Node | None, borrowed: bool) -> list[OptionSite]:
-        """A variable that hands options to the command line of an image: `VLLM_ADDITIONAL_ARGS: --enable-x`."""
-        text = site.raw_value or ""
-        if not text.lstrip().startswith("--") or not engine_options(text.split()):
-            return []
-        member = site.handle.place
-        node = get(member.first, "value") if isinstance(member.first, MappingNode) else member.last
-        inlay = decode(self.layer, node) if node is not None else None
-        if node is None or inlay is None or inlay.text != text:
-            return []
-        return options_text(inlay, self.layer, node.start_mark.index).sites(borrowed, model=False)
+class Reader(EnvReader):
+    """Reads the processes of one file."""
 
     def process(
         self,
@@ -110,7 +54,7 @@ class Reader:
             if not around.sites or other_engine(picture):
                 return []
             engines = [Engine(None, (), Entrypoint.IMAGE)]
-        outside = self._outside(get(node, "envFrom"), files, around)
+        outside = self.outside(get(node, "envFrom"), files, around)
         found = []
         for index, engine in enumerate(engines):
             sites = (*_lent(around.sites, index > 0), *engine.sites)
@@ -130,33 +74,6 @@ class Reader:
                 )
             )
         return found
-
-    def _outside(self, references: Node | None, files: Node | None, around: "Variables") -> Around:
-        """Adds the variables of other files and objects to those that stand in the process itself."""
-        outside = Around()
-        for item in [files] if isinstance(files, ScalarNode) else items(files):
-            named = get(item, "path") if isinstance(item, MappingNode) else item
-            inlay = decode(self.layer, named) if named is not None else None
-            if inlay is not None:
-                place = span(inlay, 0, len(inlay.text))
-                outside.found.append(env_file(self.path, inlay.text, "env_file", place))
-        inside: list[OptionSite] = []
-        for item in items(references):
-            for key, kind in (("configMapRef", "ConfigMap"), ("secretRef", "Secret")):
-                named = get(item, key, "name")
-                if not isinstance(named, ScalarNode):
-                    continue
-                data = self.objects.get((kind, named.value))
-                if data is not None:
-                    inside += [site for site in self.variables(data).sites if engine_variable(site.name)]
-                else:
-                    inlay = decode(self.layer, named)
-                    place = span(inlay, 0, len(inlay.text)) if inlay else Span(0, 0)
-                    outside.found.append(configured(self.path, kind, named.value, place))
-        near = {site.name for site in around.sites}
-        around.sites[:0] = [site for site in inside if site.name not in near]
-        around.sites[:0] = outside.sites({site.name for site in around.sites})
-        return outside
 
     def _engines(self, nodes: Sequence[Node | None], image: str, certain: bool) -> list["Engine"]:
         present = [node for node in nodes if node is not None and not _null(node)]
@@ -261,13 +178,6 @@ class Reader:
         ]
 
 
-@dataclass
-class Variables:
-    sites: list[OptionSite] = field(default_factory=list)
-    sink: Sink | None = None
-    shared: bool = False
-
-
 @dataclass(frozen=True, slots=True)
 class Engine:
     sink: Sink | None
@@ -295,24 +205,8 @@ def _lent(sites: list[OptionSite], lent: bool) -> list[OptionSite]:
     return [replace(site, handle=replace(site.handle, borrowed=True)) for site in sites] if lent else sites
 
 
-def _merged(node: MappingNode) -> list[Node]:
-    found: list[Node] = []
-    for key, value in node.value:
-        if isinstance(key, ScalarNode) and key.value == "<<" and not key.style:
-            found += value.value if isinstance(value, SequenceNode) else [value]
-    return [item for item in found if isinstance(item, MappingNode)]
-
-
 def _null(node: Node) -> bool:
     return isinstance(node, ScalarNode) and not node.style and node.value in ("", "null", "~")
-
-
-def speaks(layer: Layer, node: Node | None) -> bool:
-    """Whether an environment holds variables of the engine."""
-    if isinstance(node, MappingNode):
-        return any(key.value.startswith("VLLM_") for key, _ in entries(node))
-    sink = env_sink(layer, node)
-    return sink is not None and any(site.name.startswith("VLLM_") for site in sink.sites())
 
 
 def chart_hint(reader: Reader, node: Node | None) -> ReleaseHint | None:

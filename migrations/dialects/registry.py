@@ -10,9 +10,10 @@ from appliance.migrations.canonical import Deployment, Entrypoint, ReleaseHint
 from appliance.migrations.catalogue import catalogue
 from appliance.migrations.dialects.arg_list import read_items
 from appliance.migrations.dialects.arg_string import started
+from appliance.migrations.dialects.env_reader import Variables
 from appliance.migrations.dialects.layers import span
 from appliance.migrations.dialects.option_keys import Flavor, OptionKeys
-from appliance.migrations.dialects.process import Reader, Variables, chart_hint
+from appliance.migrations.dialects.process import Reader, chart_hint
 from appliance.migrations.dialects.serving import engine_keys, engine_options, serves
 from appliance.migrations.dialects.wishes import Homes
 from appliance.migrations.dialects.yaml_dialect import YamlDialect

@@ -9,7 +9,7 @@ from dataclasses import replace
 from appliance.migrations.canonical import Deployment, OptionSite, ReleaseHint
 from appliance.migrations.dialects import DialectError
 from appliance.migrations.dialects.bash_tree import Assignment, Command, Script, read_script
-from appliance.migrations.dialects.embedded import embedded
+from appliance.migrations.dialects.embedded import body, embedded
 from appliance.migrations.dialects.exports import Exports, distinct
 from appliance.migrations.dialects.launch import NESTED, SETTING, container, container_tool, launch, talks
 from appliance.migrations.dialects.layers import Inlay, Layer, part, span
@@ -80,7 +80,7 @@ class ShellReader(WordsReader):
             if any(heredoc.start <= start <= heredoc.end for start in written):
                 continue
             if self._depth < _DEPTH and NESTED.search(self.layer.text, heredoc.start, heredoc.end):
-                inner = self._body(heredoc.start, heredoc.end, heredoc.literal)
+                inner = body(self.layer, heredoc)
                 found += ShellReader(inner, None, self._depth + 1, self._seen).read()
         found += others
         hint = self.pin()
@@ -112,24 +112,6 @@ class ShellReader(WordsReader):
     def _at(self, item: Command | Assignment) -> int:
         piece = item.pieces[0] if isinstance(item, Command) else item.whole
         return self.layer.bounds(piece.start, piece.end)[0]
-
-    def _body(self, start: int, end: int, literal: bool) -> Layer:
-        if literal:
-            return part(self.layer, start, end)
-        text = self.layer.text
-        chars, begins, ends = [], [], []
-        at = start
-        while at < end:
-            step = 2 if text[at] == "\\" and text[at + 1 : at + 2] in ("\\", "$", "`") and at + 2 <= end else 1
-            chars.append(text[at + step - 1])
-            begins.append(at)
-            ends.append(at + step)
-            at += step
-
-        def escape(new: str, first: int, last: int) -> str:
-            return re.sub(r"([\\`])", r"\\\1", new)
-
-        return Inlay(self.layer, "".join(chars), begins, ends, start, escape)
 
     def _literals(self) -> Iterable[tuple[str, str]]:
         """Variables that hold one known text wherever they are used."""
