@@ -9,7 +9,7 @@ from appliance.plan import probe
 from appliance.source import Progress
 from appliance.supervise.folder import StateFolder, default_folder
 from appliance.supervise.history import FILE, History
-from appliance.supervise.report import REPORTS
+from appliance.supervise.report_current import CurrentReport
 from appliance.supervise.report_progress import ReportProgress
 from appliance.supervise.road import Checked, InvalidText, Road, check
 from appliance.supervise.supervisor import Supervisor
@@ -25,7 +25,7 @@ def boot(file: Path, bind: str | None, state_dir: Path | None, started: float, p
     assert path is not None
     position = checked.position("name") if checked else Position(str(file))
     log_format = checked.profile.observability.log_format if checked else "text"
-    report = REPORTS[log_format]()
+    report = CurrentReport(log_format)
     with StateFolder(path, position) as folder, contextlib.closing(History(folder.path / FILE)) as history:
         road = Road(file, probe(), progress if log_format == "text" else ReportProgress(report))
         supervisor = Supervisor(road, folder, history, report, bind, started)

@@ -27,7 +27,7 @@ from appliance.supervise.process import Role
 from appliance.supervise.proposal import Outcome, Proposal
 from appliance.supervise.readiness import watch_readiness
 from appliance.supervise.record import interrupt_unfinished
-from appliance.supervise.report import Report
+from appliance.supervise.report_current import CurrentReport
 from appliance.supervise.restart import DEFAULT, RestartPolicy
 from appliance.supervise.road import Road
 from appliance.supervise.server_group import ServerGroup
@@ -41,7 +41,7 @@ class Supervisor:
     road: Road
     folder: StateFolder
     history: History
-    report: Report
+    report: CurrentReport
     bind: str | None = None
     """Instead of any profile's security.bind."""
     started: float = field(default_factory=time.monotonic)
@@ -172,6 +172,7 @@ class Supervisor:
 
     def _follow(self, running: Running) -> None:
         self._following.follow(running.candidate.checked.profile, running.candidate.text)
+        self.report.use(running.candidate.checked.profile.observability.log_format)
         self._watching.follow(running.candidate.checked.profile, running.candidate.plan)
 
     def _history_refused(self, why: str) -> None:

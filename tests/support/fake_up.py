@@ -14,7 +14,7 @@ from appliance.plan import MACHINES, probe
 from appliance.source.silent import Silent
 from appliance.supervise.folder import StateFolder
 from appliance.supervise.history import FILE, History
-from appliance.supervise.report import REPORTS
+from appliance.supervise.report_current import CurrentReport
 from appliance.supervise.restart import RestartPolicy
 from appliance.supervise.road import Road
 from appliance.supervise.supervisor import Supervisor
@@ -23,7 +23,7 @@ from appliance.supervise.supervisor import Supervisor
 def main() -> int:
     state, profile = Path(sys.argv[1]), Path(sys.argv[2])
     bind = sys.argv[3] if len(sys.argv) > 3 else None
-    report = REPORTS[os.environ.get("FAKE_REPORT", "text")]()
+    report = CurrentReport(os.environ.get("FAKE_REPORT", "text"))
     fake = os.environ.get("FAKE_CHILDREN") != "no"
     try:
         with (

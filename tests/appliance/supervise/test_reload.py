@@ -1,5 +1,6 @@
 """Edits of a running appliance over fake children: what each takes, what becomes of those that fail, who serves."""
 
+import json
 import socket
 import threading
 from collections.abc import Iterator
@@ -60,6 +61,16 @@ def test_live_fields_touch_no_process(calm: Faked) -> None:
     assert set(statuses) == {200}
     calm.up.wait_for(r"limits\.queue\.requests: 256 -> 9")
     calm.up.wait_for("live: no engine is touched")
+
+
+def test_the_format_of_its_own_lines_is_live(calm: Faked) -> None:
+    assert "applied" in calm.edit(more="observability: {log_format: json}")
+    calm.write()
+    calm.hang_up()
+    told = json.loads(calm.up.wait_for(r'^{.*"message": "revision \d+: applied.*').group())
+    assert told["result"] == "applied" and told["proof"] == {"chat": "1 token"}
+    changed = next(line for line in calm.up.lines if '"action": "reconfigure"' in line)
+    assert json.loads(changed)["changes"] == {"observability.log_format": ["json", "text"]}
 
 
 def test_the_same_plan_in_other_words_is_unchanged(calm: Faked) -> None:

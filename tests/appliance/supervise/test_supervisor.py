@@ -28,6 +28,7 @@ name: fake
 release: "0.32"
 model: {{source: {model}}}
 reload: {{drain: 5s}}
+observability: {{log_format: {format}}}
 """
 
 
@@ -37,7 +38,8 @@ def up(tmp_path: Path) -> Iterator[Up]:
 
         def boot(ready: bool = True, folder: Path | None = None, **environment: str) -> Running:
             profile = tmp_path / "fake.yaml"
-            profile.write_text(PROFILE.format(model=bare_model(tmp_path / "model")))
+            format = environment.get("FAKE_REPORT", "text")
+            profile.write_text(PROFILE.format(model=bare_model(tmp_path / "model"), format=format))
             state = str(folder or tmp_path / "state")
             command = [sys.executable, str(SUPPORT / "fake_up.py"), state, str(profile), "127.0.0.1:0"]
             paths = os.pathsep.join([str(ROOT), str(SUPPORT)])
