@@ -90,26 +90,12 @@ def save(machine: "HardwareSnapshot", file: Path) -> None:
 
 def plan_file(file: Path, machine: "HardwareSnapshot", forecast: bool) -> "Plan":
     """ApplianceError for a profile with errors, a model that is not here, or a plan that does not fit."""
-    from appliance.diagnostics import ApplianceError
-    from appliance.plan import make_plan, read_checkpoint
-    from appliance.source import here, resolve
-    from appliance.validate import validate
+    from .offline import plan_offline, validate_offline
+    from .show import show
 
-    checked = validate(file, offline=True, locate=lambda profile: here(profile.model, file.parent))
-    if remarks := checked.diagnostics if not checked.errors else ():
-        from .show import show
-
-        show(remarks, file=sys.stderr)
-    if checked.profile is None or checked.errors:
-        raise ApplianceError(list(checked.errors), exit_code=1 if checked.readable else 2)
-    found = resolve(
-        checked.profile.model,
-        base=file.parent,
-        position=checked.position("model.source"),
-        digest=checked.position("model.sha256"),
-    )
-    checkpoint = read_checkpoint(found.path, checked.position)
-    return make_plan(checked.profile, machine, checkpoint, position=checked.position, forecast=forecast)
+    checked, profile = validate_offline(file)
+    show(checked.diagnostics, file=sys.stderr)
+    return plan_offline(file, checked, profile, machine, forecast)
 
 
 def find_hardware(name: str) -> tuple["HardwareSnapshot", bool]:

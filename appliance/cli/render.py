@@ -75,24 +75,13 @@ def _machine(name: str) -> "tuple[HardwareSnapshot, bool]":
 
 def _subject(file: Path, machine: "HardwareSnapshot", forecast: bool, command: str) -> "Subject":
     """ApplianceError for a profile with errors, a model that is not here, or a plan that does not fit."""
-    from appliance.diagnostics import ApplianceError
-    from appliance.plan import make_plan, read_checkpoint
     from appliance.render import Subject
-    from appliance.source import here, resolve
-    from appliance.validate import validate
 
-    checked = validate(file, offline=True, locate=lambda profile: here(profile.model, file.parent))
-    if checked.profile is None or checked.errors:
-        raise ApplianceError(list(checked.errors), exit_code=1 if checked.readable else 2)
-    found = resolve(
-        checked.profile.model,
-        base=file.parent,
-        position=checked.position("model.source"),
-        digest=checked.position("model.sha256"),
-    )
-    checkpoint = read_checkpoint(found.path, checked.position)
-    plan = make_plan(checked.profile, machine, checkpoint, position=checked.position, forecast=forecast)
-    return Subject(checked.document, checked.profile, plan, command, os.environ)
+    from .offline import plan_offline, validate_offline
+
+    checked, profile = validate_offline(file)
+    plan = plan_offline(file, checked, profile, machine, forecast)
+    return Subject(checked.document, profile, plan, command, os.environ)
 
 
 def _planned_here(file: Path) -> "Diagnostic":
