@@ -1,32 +1,16 @@
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fake_appliance import FakeAppliance, serve
 
-from appliance.cli.app import main
-
-
-@dataclass
-class Ran:
-    code: int
-    out: str
-    err: str
-
 
 @pytest.fixture
-def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Ran]:
+def cli(command: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Any]:
     """Runs a command on 80 columns, with the state folders of `tmp_path/state`."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setenv("COLUMNS", "80")
-
-    def command(*words: str) -> Ran:
-        with pytest.raises(SystemExit) as ended:
-            main(words)
-        said = capsys.readouterr()
-        return Ran(int(ended.value.code or 0), said.out, said.err)
-
     return command
 
 

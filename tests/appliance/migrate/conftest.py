@@ -1,32 +1,14 @@
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from appliance.cli.app import main
-from appliance.cli.snippet import lines_of
-
-
-@dataclass
-class Ran:
-    code: int
-    out: str
-    err: str
-
 
 @pytest.fixture
-def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Ran]:
-    """Runs a command in an empty folder of its own, as a shell would see it."""
+def run(command: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Any]:
+    """Runs a command in an empty folder of its own."""
     monkeypatch.chdir(tmp_path)
-
-    def command(*words: str) -> Ran:
-        lines_of.cache_clear()
-        with pytest.raises(SystemExit) as ended:
-            main(words)
-        said = capsys.readouterr()
-        return Ran(int(ended.value.code or 0), said.out, said.err)
-
     return command
 
 

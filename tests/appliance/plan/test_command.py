@@ -2,27 +2,20 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import astuple
 from pathlib import Path
+from typing import Any
 
 import pytest
-
-from appliance.cli.app import main
 
 Run = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
-def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
+def run(command: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> Run:
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setenv("NO_COLOR", "1")
-
-    def plan(*arguments: object) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as ended:
-            main(["plan", *map(str, arguments)])
-        seen = capsys.readouterr()
-        return int(ended.value.code or 0), seen.out, seen.err
-
-    return plan
+    return lambda *arguments: astuple(command("plan", *arguments))
 
 
 def write(path: Path, model: Path | str, more: str = "") -> Path:

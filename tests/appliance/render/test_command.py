@@ -6,26 +6,19 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 from plan_inputs import machine
-
-from appliance.cli.app import main
 
 Run = Callable[..., tuple[int, str, str]]
 KINDS = ("kubernetes", "helm", "compose", "systemd")
 
 
 @pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Run:
-    def render(*arguments: object) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as ended:
-            main(["render", *map(str, arguments)])
-        seen = capsys.readouterr()
-        return int(ended.value.code or 0), seen.out, seen.err
-
-    return render
+def run(command: Callable[..., Any]) -> Run:
+    return lambda *arguments: dataclasses.astuple(command("render", *arguments))
 
 
 @pytest.fixture
