@@ -24,6 +24,7 @@ from appliance.server.proxy.checks import check_request, with_default_output
 from appliance.server.proxy.counting import check_room, prompt_tokens
 from appliance.server.proxy.passage import Passage
 from appliance.server.proxy.routes import ROUTES, Route
+from appliance.server.proxy.upstream import PINNED
 
 if TYPE_CHECKING:
     from appliance.server.proxy.state import ProxyState
@@ -96,7 +97,8 @@ async def _pass(state: "ProxyState", route: Route, request: Request, body: dict[
         await check_room(state, route, body, tokens)
         ticket = None
         if route.work:
-            ticket = stack.enter_context(state.admission.enter(route.sequences(body), sum(tokens)))
+            admission = state.shared.admission if PINNED.get() is None else state.proofs
+            ticket = stack.enter_context(admission.enter(route.sequences(body), sum(tokens)))
         passage = Passage(state, route, content, headers)
         state.joined(passage)
         stack.push_async_callback(passage.close)

@@ -17,7 +17,7 @@ from appliance.server.proxy.app import build_app, open_paths
 from appliance.server.proxy.passage import Passage
 from appliance.server.proxy.readiness import Readiness
 from appliance.server.proxy.routes import ROUTES
-from appliance.server.proxy.upstream import Upstream, Upstreams
+from appliance.server.proxy.upstream import PINNED, Upstream, Upstreams
 from appliance.server.shared import Shared
 from appliance.server.states import Proof, State, StateError
 from appliance.server.watching import Watches
@@ -41,7 +41,8 @@ class ProxyState:
         """Current when this one was built; None once it serves itself."""
         self.shared = shared
         self.upstreams = upstreams
-        self.admission = Admission(PROOF_REQUESTS, None, Board.alone())
+        self.proofs = Admission(PROOF_REQUESTS, None, Board.alone())
+        """A full queue is no reason not to be ready."""
         self.readiness = Readiness()
         self.adapters = Adapters(config.adapters)
         self.passages: set[Passage] = set()
@@ -90,7 +91,7 @@ class ProxyState:
 
     async def probe(self, member: Upstream, seconds: float, stage: list[str]) -> dict[str, str]:
         """What one vLLM answers to a request of each kind that is served. Raises StateError."""
-        self.upstreams.pinned = member
+        pin = PINNED.set(member)
         try:
             told = await proofs.run(self.app, self.config, {}, seconds, stage)
             if self.config.endpoints.get("embeddings", "off") != "off":
@@ -98,7 +99,7 @@ class ProxyState:
                 told["embedding"] = await self._embedding(seconds)
             return told
         finally:
-            self.upstreams.pinned = None
+            PINNED.reset(pin)
 
     async def _embedding(self, seconds: float) -> str:
         async with inside_client(self.app, seconds) as client:
@@ -117,7 +118,6 @@ class ProxyState:
         self.shared.engines = None
         self.shared.admission.max_requests = self.config.queue_requests
         self.shared.admission.max_tokens = self.config.queue_tokens
-        self.admission = self.shared.admission
         if isinstance(before, ProxyState):
             before.retreat(self)
             if self.unproven:

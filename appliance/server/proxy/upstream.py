@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Iterable
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 import httpx
@@ -65,13 +66,15 @@ class Upstream:
         self.up = False
 
 
+PINNED: ContextVar[Upstream | None] = ContextVar("PINNED", default=None)
+"""Inside a proof: the one that is asked, and no other request is."""
+
+
 class Upstreams:
     """Those of one state, in the order of its addresses; a later state with the same address shares them."""
 
     def __init__(self, members: tuple[Upstream, ...]) -> None:
         self.members = members
-        self.pinned: Upstream | None = None
-        """While a state proves itself, the one that is asked."""
         self._turn = 0
         for member in members:
             member.holders += 1
@@ -96,8 +99,8 @@ class Upstreams:
 
     def choose(self, tried: set[Upstream]) -> Upstream:
         """The least loaded that was not tried. Raises ApiError 503."""
-        if self.pinned is not None:
-            return self.pinned
+        if (pinned := PINNED.get()) is not None:
+            return pinned
         candidates = [member for member in self.up if member not in tried]
         if not candidates:
             raise unavailable(f"the engine is not serving: {self.reason or 'it does not answer'}", retry_after=2)
