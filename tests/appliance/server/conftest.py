@@ -175,7 +175,7 @@ class Answers:
         return reference in self._got
 
     def of(self, reference: int) -> dict[str, Any]:
-        until(lambda: self.here(reference), f"the answer to command {reference}", 60)
+        until(lambda: self.here(reference), f"the answer to command {reference}", 300)
         answer = self._got.pop(reference)
         return {name: value for name, value in answer.items() if value and name != "reference"}
 

@@ -30,7 +30,7 @@ def real(tiny_model: Callable[..., Path], launcher: Any) -> Iterator[tuple[Any, 
         for address in addresses:
             config = EngineConfig(address, str(model), "float32", "float32", 16, 256, 512, 16, 512, threads=1)
             stack.enter_context(engine(config))
-        server.switch(engine_addresses=addresses[:1])
+        server.switch(engine_addresses=addresses[:1], seconds=240)
         yield server, addresses
 
 
@@ -108,7 +108,7 @@ def test_a_carried_stream_equals_an_uninterrupted_one(real: tuple[Any, list[str]
         assert ends.get("carried") == how.get("n", 1), ends
 
     expected, *numbers = stream(server, None, **how)
-    assert "error" not in server.prepare(engine_addresses=[two], probe=False)
+    assert "error" not in server.prepare(engine_addresses=[two], probe=False, seconds=240)
     got, *same_numbers = stream(server, carry, **how)
     server.switch(engine_addresses=[one])
     assert same_numbers == numbers == [TOKENS * how.get("n", 1), numbers[1]]
