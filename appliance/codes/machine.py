@@ -59,6 +59,13 @@ _PAGES = (
         "Another program listens there, which may be this very appliance.",
         "Stop the other program, or choose another port.",
     ),
+    Code(
+        "AP0310",
+        "vLLM is not installed",
+        "`engine.vllm.command` starts vLLM, which is a program of its own, in an environment of its own.",
+        "Install it, or name where it is. `--offline` leaves this out on a machine that only checks the profile.",
+        "engine: {backend: vllm, vllm: {command: [/opt/vllm/bin/vllm]}}",
+    ),
 )
 
 CODES = {page.code: page for page in _PAGES}

@@ -66,7 +66,7 @@ def _head(plan: Plan) -> RenderableType:
     place = f"{machine.name}: {devices}{machine.device_name} ({machine.arch})"
     if machine.platform == "cpu":
         place += f", {plural(machine.cores, 'core')}"
-    stored = f"{size(model.stored_bytes)} of {model.stored_dtype}"
+    stored = size(model.stored_bytes) + (f" of {model.stored_dtype}" if model.stored_dtype else "")
     parameters = f"{_count(model.parameters)} parameters, " if model.parameters else ""
     what = f"{model.architecture}, {parameters}{stored}"
     boot = f"boots in about {plan.boot_seconds:g} s"
@@ -78,6 +78,7 @@ def _memory(memory: MemoryPlan, devices: int) -> Table:
     rows = [
         (f"budget{where}", memory.budget, memory.budget_reason),
         ("weights", memory.weights, f"{size(memory.head_copy)} of it the head's copy" if memory.head_copy else ""),
+        *([("adapters", memory.adapters, "LoRA matrices beside the weights")] if memory.adapters else []),
         ("processes", memory.processes, "interpreters and libraries"),
         ("work space", memory.workspace + memory.gathered, "activations, logits, cache copies of the largest step"),
         (

@@ -122,7 +122,7 @@ def make_vllm_plan(
 def _facts(checkpoint: Checkpoint | Foreign) -> tuple[ModelFacts, Task, dict[str, float]]:
     if isinstance(checkpoint, Foreign):
         kind = checkpoint.architecture
-        facts = ModelFacts(kind.name, "safetensors", checkpoint.path, None, "as stored", checkpoint.stored_bytes, None)
+        facts = ModelFacts(kind.name, "safetensors", checkpoint.path, None, "", checkpoint.stored_bytes, None)
         return facts, kind.task, {}
     return ModelFacts.of(checkpoint), checkpoint.task, dict(checkpoint.sampling_defaults)
 

@@ -27,6 +27,7 @@ def present(facts: Facts) -> Iterator[Diagnostic]:
 
 
 def checkpoint(facts: Facts) -> Iterator[Diagnostic]:
+    """vLLM may know an architecture that our own engine does not; one that nobody can name is no model."""
     error = facts.checkpoint
-    if isinstance(error, CheckpointError):
+    if isinstance(error, CheckpointError) and not (facts.profile.engine.backend == "vllm" and facts.kind):
         yield facts.error("AP0302", "model.source", f"{error.path}: {error.fact}", error.fix)
