@@ -115,6 +115,7 @@ def _facts(revision: Revision) -> Table:
 
 def _phases(revision: Revision) -> Table:
     table = grid(3)
+    table.columns[1].min_width = len("123.45 s")
     for phase in revision.phases:
         table.add_row(phase.name, f"{phase.seconds:6.2f} s", Text(phase.detail, style="dim"))
     return table

@@ -2,6 +2,7 @@
 
 import os
 import re
+import stat
 
 from ..diagnostics import Diagnostic, Position, Severity
 from .document import Document
@@ -16,11 +17,15 @@ def read_file(path: str) -> tuple[Document, list[Diagnostic]]:
     try:
         with open(path, "rb", opener=_open) as file:
             data = file.read(MAX_BYTES + 1)
+            pipe = stat.S_ISFIFO(os.fstat(file.fileno()).st_mode)
     except OSError as error:
         fix = "name the profile inside it" if isinstance(error, IsADirectoryError) else "correct path or permissions"
         return Document(path, "", None), [finding(path, "AP0001", f"cannot be read: {error.strerror}", fix)]
     except ValueError:
         return Document(path, "", None), [finding(path, "AP0001", "cannot be read: the name holds a NUL", "correct it")]
+    if pipe and not data:
+        fact = "is a pipe that nobody writes to"
+        return Document(path, "", None), [finding(path, "AP0001", fact, "name a file")]
     return read_bytes(data, path)
 
 

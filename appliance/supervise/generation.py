@@ -12,13 +12,14 @@ from appliance.engine.client import EngineClient
 from appliance.engine.streams import EngineDied
 from appliance.plan import Plan
 from appliance.supervise.backends import Replica, backend
-from appliance.supervise.crew import ONCE, Crew
+from appliance.supervise.crew import ONCE, Crew, Fell
 from appliance.supervise.keeper import Keeper, Listener
 from appliance.supervise.restart import RestartPolicy
 
 HELLO_SECONDS = 20.0
 """A ready engine answers a greeting within a step."""
 RECONFIGURE_SECONDS = 60.0
+SILENT = "the engine runs and gives no answer"
 GRACE_SECONDS = 5.0
 """An engine without requests ends at once."""
 BOOT_FACTOR, LEAST_BOOT_SECONDS = 20.0, 300.0
@@ -120,9 +121,9 @@ class Engines:
             try:
                 await client.wait_ready(HELLO_SECONDS)
                 await client.reconfigure(settings, RECONFIGURE_SECONDS)
-            except (EngineDied, TimeoutError):
+            except (EngineDied, TimeoutError) as error:
                 if keeper.starts == starts and keeper.ready.is_set():
-                    raise
+                    raise Fell(keeper.role, error, str(error) or SILENT) from error
                 await self.crew.ready([keeper], LEAST_BOOT_SECONDS)
 
     def _adopt(self, generation: Generation, plan: Plan) -> None:
@@ -135,4 +136,7 @@ class Engines:
 
 async def _fingerprint(address: str) -> str:
     async with EngineClient(address) as client:
-        return (await client.wait_ready(HELLO_SECONDS)).weights_fingerprint
+        try:
+            return (await client.wait_ready(HELLO_SECONDS)).weights_fingerprint
+        except TimeoutError as error:
+            raise TimeoutError(SILENT) from error

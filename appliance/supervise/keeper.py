@@ -111,7 +111,8 @@ class Keeper:
         self.listener.died(self.role, how, delay)
         self._set(State.STARTING)
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._stop.wait(), delay)
+            async with asyncio.timeout(delay):
+                await self._stop.wait()
 
     def _event(self, event: dict[str, Any]) -> None:
         if "reference" in event and self.control is not None:

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from appliance.plan.diff import Change
+from appliance.plan.text import shown
 from appliance.supervise.decide import Decision
 from appliance.supervise.proposal import Outcome, Proposal
-from appliance.supervise.report_words import asked, sentence, shown
+from appliance.supervise.report_words import asked, sentence
 
 
 class Report(Protocol):
@@ -67,7 +68,7 @@ class TextReport:
 
     def decided(self, changes: Sequence[Change], decision: Decision) -> None:
         for change in changes:
-            self._out.print(f"  {change.path}: {shown(change.before)} -> {shown(change.after)}", markup=False)
+            self._out.print(f"  {change.path}: {shown(change.path, change.before)} -> {shown(change.path, change.after)}", markup=False)
         for reason in decision.reasons:
             self._out.print(f"  {decision.action}: {reason}", markup=False)
 

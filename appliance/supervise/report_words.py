@@ -1,7 +1,5 @@
 """How reloads are put into words."""
 
-import json
-
 from appliance.supervise.proposal import Outcome, Proposal
 
 SOURCES = {
@@ -27,6 +25,8 @@ RESULTS = {
 def asked(proposal: Proposal) -> str:
     who = f" by {proposal.actor}" if proposal.actor else ""
     commit = f" {proposal.commit.id[:12]} {proposal.commit.subject}".rstrip() if proposal.commit else ""
+    if proposal.source in ("file", "secret") and proposal.note:
+        return proposal.note
     note = f" ({proposal.note})" if proposal.note else ""
     return f"{SOURCES[proposal.source]}{who}{commit}{note}"
 
@@ -35,8 +35,3 @@ def sentence(outcome: Outcome, seconds: float) -> str:
     which = f"revision {outcome.revision}: " if outcome.revision is not None else ""
     serving = f"; generation {outcome.generation} serves" if outcome.result in ("applied", "failed") else ""
     return f"{which}{RESULTS[outcome.result]}, {seconds:.2f} s{serving}"
-
-
-def shown(value: object) -> str:
-    """As a profile would have it, roughly."""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)

@@ -9,7 +9,7 @@ from appliance.plan import Plan
 from appliance.profile import Profile
 from appliance.supervise.proposal import Outcome, Proposal, Source
 from appliance.supervise.report import Report
-from appliance.supervise.watch import Change, Watcher, watched_files
+from appliance.supervise.watch import Change, Watcher, What, watched_files
 
 SOURCES: dict[str, Source] = {"file": "file", "secret": "secret"}
 
@@ -36,7 +36,9 @@ class Watching:
 
     async def _changed(self, change: Change) -> None:
         """Not waited for: what is saved meanwhile overtakes it in the queue."""
-        note = "" if change.path == self._file.absolute() else f"{change.path} {change.what}"
+        saved = change.path == self._file.absolute() and change.what is What.CHANGED
+        why = f": {change.detail}" if change.detail else ""
+        note = "" if saved else f"{change.path} {change.what}{why}"
         task = asyncio.create_task(self._ask(Proposal(SOURCES[change.source], note=note)))
         self._proposed.add(task)
         task.add_done_callback(self._proposed.discard)
