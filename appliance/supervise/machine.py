@@ -162,6 +162,9 @@ class Machine:
                 raise findings.refusal(findings.no_room(judged.candidate.checked, str(refusal))) from refusal
             judged = Judged(judged.candidate, situation, decision)
             self.parts.report.decided((), decision)
+            if decision.listener:  # given back when the engine refused
+                before, after = self.running.candidate.plan, judged.candidate.plan
+                self.parts.front.ask(before, after, judged.candidate.checked.position)
             await self.retiring.done()
             transition = self._transition(judged, revision)
             return await strategy(decision.action).carry_out(transition), judged

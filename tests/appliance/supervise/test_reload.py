@@ -97,6 +97,16 @@ def test_an_engine_that_refuses_its_settings_is_replaced(calm: Faked) -> None:
     assert set(statuses) == {200}
 
 
+def test_a_refused_setting_together_with_a_new_port(calm: Faked) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    bind = f"127.0.0.1:{port}"
+    assert "applied" in calm.edit(bind=bind, more="engine: {batching: {max_sequences: 13}}")
+    assert calm.up.base_url == f"http://{bind}"
+    assert calm.get("/work").status_code == 200
+
+
 @pytest.mark.parametrize("strategy", ["surge", "drain"])
 def test_new_engines_take_over_without_a_lost_request(calm: Faked, strategy: str) -> None:
     before = calm.state["generation"], calm.pids
