@@ -19,7 +19,13 @@ def rolled_back(checked: Checked, changes: Iterable[Change], cause: str, serving
     when = "served, then failed" if settling else "did not come to serve"
     fact = f"the new state {when}: {cause}"
     code = "AP0610" if settling else "AP0609"
-    return _error(checked, code, blamed, fact, f"generation {serving} serves as before; correct it, or `appliance reload` tries it again")
+    return _error(
+        checked,
+        code,
+        blamed,
+        fact,
+        f"generation {serving} serves as before; correct it, or `appliance reload` tries it again",
+    )
 
 
 def lost(position: Position, cause: str, back: str) -> Diagnostic:

@@ -68,7 +68,10 @@ class TextReport:
 
     def decided(self, changes: Sequence[Change], decision: Decision) -> None:
         for change in changes:
-            self._out.print(f"  {change.path}: {shown(change.path, change.before)} -> {shown(change.path, change.after)}", markup=False)
+            self._out.print(
+                f"  {change.path}: {shown(change.path, change.before)} -> {shown(change.path, change.after)}",
+                markup=False,
+            )
         for reason in decision.reasons:
             self._out.print(f"  {decision.action}: {reason}", markup=False)
 

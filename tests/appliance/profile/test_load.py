@@ -115,10 +115,10 @@ def test_profiles_are_frozen(tmp_path: Path) -> None:
         profile.kv_cache.block_tokens = 32
 
 
-def test_a_pipe_nobody_writes_to_is_empty_and_another_is_read(tmp_path: Path) -> None:
+def test_a_pipe_nobody_writes_to_is_told_and_another_is_read(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "p.yaml")
     _, profile, findings = load(str(tmp_path / "p.yaml"), {})
-    assert profile is None and [finding.code for finding in findings] == ["AP0007"]
+    assert profile is None and [finding.code for finding in findings] == ["AP0001"]
     text = f"{HEAD}model: {{source: /m}}\n"
     with subprocess.Popen(["sh", "-c", f"sleep 0.1; printf %s '{text}'"], stdout=subprocess.PIPE) as writer:
         assert writer.stdout is not None
