@@ -45,7 +45,9 @@ def tried_page() -> str:
         "# Migrations tried\n",
         f"Every case file of `tests/migrations/cases`, brought to {TARGET.short}. *from*: the release, as far as the",
         "file tells. *changed*: what edited the text. *yours*: what is left to a person. *security*: remarks. Behind a",
-        "code stands how often it was met. `make test-vllm` hands what comes out to vLLM's own parser.\n",
+        "code stands how often it was met. `make test-vllm` hands what comes out to vLLM's own parser and builds every",
+        "config class of the engine from it; `tests/support/vllm_cannot.py` names what a CPU build cannot construct,",
+        "and why.\n",
         "| file | dialect | from | changed | yours | security |",
         "|---|---|---|---|---|---|",
     ]

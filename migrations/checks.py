@@ -21,6 +21,8 @@ UNKNOWN_KEY = "VM0005"
 # From this release on the engine refuses nested keys it does not know; before, it mostly ignored them.
 _STRICT = Release(0, 16)
 _REMOVE = "remove it"
+# options of servers around the engine's, which take them out before it sees them
+_WRAPPERS = ("kaito-",)
 _ABBREVIABLE = (Form.FLAG, Form.EQUALS, Form.YAML_KEY)
 _OPERATORS = {"gt": ("above", float.__gt__), "ge": ("at least", float.__ge__)}
 _OPERATORS |= {"lt": ("below", float.__lt__), "le": ("at most", float.__le__)}
@@ -78,7 +80,7 @@ def _finding(leaf: Leaf, code: str, severity: Severity, message: str, way_out: s
 
 
 def _option(book: Catalogue, leaf: Leaf, index: int) -> Iterator[Change]:
-    if leaf.name == OPTIMIZE:
+    if leaf.name == OPTIMIZE or leaf.name.startswith(_WRAPPERS):
         return
     entry = book.options.get(leaf.name)
     if entry is None:

@@ -23,6 +23,7 @@ from appliance.migrations.dialects.shell_words import texts
 from appliance.migrations.dialects.wishes import Homes, Sink
 from appliance.migrations.dialects.yaml_scalar import decode
 from appliance.migrations.dialects.yaml_tree import get, text_of
+from appliance.migrations.values import templated
 
 
 class Reader(EnvReader):
@@ -65,7 +66,7 @@ class Reader(EnvReader):
                     sites,
                     engine.entrypoint,
                     label,
-                    model_of(engine.sites, around.sites) or model,
+                    model_of(engine.sites, around.sites) or engine.model or model,
                     release,
                     takes_options=engine.sink is not None,
                     takes_env=around.sink is not None,
@@ -124,7 +125,10 @@ class Reader(EnvReader):
             return []
         borrowed = self.borrowed(nodes[-1])
         shared = frozenset([id(sink)] if borrowed else [])
-        return [Engine(sink, tuple(sink.sites(borrowed)), behind[1] if behind else Entrypoint.IMAGE, shared)]
+        served = ahead[behind[0]] if behind and ahead[behind[0] :] else ""
+        model = served if served[:1] != "-" and not templated(served) else ""
+        entry = behind[1] if behind else Entrypoint.IMAGE
+        return [Engine(sink, tuple(sink.sites(borrowed, model=not served)), entry, shared, model)]
 
     def _lists(
         self, nodes: Sequence[SequenceNode], image: str, certain: bool, entry: Entrypoint | None
@@ -184,6 +188,7 @@ class Engine:
     sites: tuple[OptionSite, ...]
     entrypoint: Entrypoint
     shared: frozenset[int] = frozenset()
+    model: str = ""
 
 
 def engines_of(

@@ -10,7 +10,8 @@ from appliance.migrations.release import Release
 from appliance.migrations.values import SECRETS
 
 _MODULE = re.compile(r"vllm\.entrypoints\.(?:openai\.)?api_server\Z")
-_SCRIPT = re.compile(r"(?:\A|/)vllm/entrypoints/(?:openai/)?api_server\.py\Z")
+# the engine's own server, and KAITO's around it
+_SCRIPT = re.compile(r"(?:\A|/)vllm/(?:entrypoints/(?:openai/)?api_server|inference_api)\.py\Z")
 _SHELLS = re.compile(r"(?:\A|/)(?:ba|da|z|k)?sh\Z")
 _IMAGE = re.compile(r"([\w./-]*vllm[\w./-]*):((?:[\w.]*vllm[-_]?)?v?(\d+\.\d+(?:\.\d+)?)?[\w.+-]*)", re.IGNORECASE)
 _DEFAULT = re.compile(r"\$\{\w+:?-([^}]*)\}")

@@ -40,7 +40,7 @@ def _words(site: OptionSite) -> list[str]:
         return write_words(site.name, _known(site), site.path)
     if site.raw_value is None:
         return [site.raw_name]
-    if isinstance(site.value, list):
+    if isinstance(site.value, list) and not site.raw_value.startswith("["):
         return [site.raw_name, *(item if isinstance(item, str) else json.dumps(item) for item in site.value)]
     raw = _text(_known(site)) if site.value is UNKNOWN or templated(site.raw_value) else site.raw_value
     if site.form is Form.EQUALS:

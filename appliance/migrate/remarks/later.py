@@ -34,7 +34,7 @@ def later_remarks(scene: Scene, index: int) -> Iterator[Finding]:
         if codes:
             fact = "is filled in later, and some of its values changed"
             way_out = f"compare it with {', '.join(codes)}"
-            subject = f"{target} {site.raw_value}"
+            subject = f"{target} {site.raw_value or ''}".rstrip()
             yield remark("VM0110", Severity.NOTE, subject, fact, way_out, scene.lines.at(site.name_span.start))
     yield from _more(scene, deployment)
 

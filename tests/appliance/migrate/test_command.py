@@ -300,3 +300,19 @@ def test_lines_of_a_command_stay_lines(run: Run, tmp_path: Path) -> None:
     (tmp_path / "compose.yaml").write_text(text % "      --swap-space 4 --enforce-eager\n")
     run("migrate", "--write", "compose.yaml")
     assert (tmp_path / "compose.yaml").read_text() == text % "      --enforce-eager\n"
+
+
+def test_the_model_may_stand_in_the_entrypoint(run: Run, tmp_path: Path) -> None:
+    text = "services:\n  a:\n    image: vllm/vllm-openai:v0.9.0\n    entrypoint: [vllm, serve, Qwen/Qwen3-8B]\n"
+    (tmp_path / "compose.yaml").write_text(text + "    command: --max-model-len 4096 --swap-space 4\n")
+    said = run("migrate", "--write", "compose.yaml").out
+    assert "compose.yaml: a, Qwen/Qwen3-8B" in said and "add --reasoning-parser qwen3" in said
+    assert "VM1025" not in said
+    assert (tmp_path / "compose.yaml").read_text() == text + "    command: --max-model-len 4096\n"
+
+
+def test_a_server_around_the_engine_keeps_its_own_options(run: Run, tmp_path: Path) -> None:
+    line = "python3 /workspace/vllm/inference_api.py --kaito-config-file=/mnt/c.yaml --max-model-len 4096\n"
+    (tmp_path / "run.sh").write_text(line.replace("4096", "4096 --swap-space=4"))
+    assert "VM0001" not in run("migrate", "--write", "run.sh").out
+    assert (tmp_path / "run.sh").read_text() == line
