@@ -72,13 +72,13 @@ def publish(name: str, rows: list[Row]) -> None:
     record = {
         "benchmark": name,
         "when": datetime.now(UTC).isoformat(timespec="seconds"),
-        "processor": _processor(),
+        "processor": processor(),
         "rows": [asdict(row) | {"ratio": round(row.ratio, 3)} for row in rows],
     }
     (RESULTS / f"{name}.json").write_text(json.dumps(record, indent=1) + "\n")
 
 
-def _processor() -> str:
+def processor() -> str:
     for line in Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else []:
         if line.startswith("model name"):
             return line.split(":", 1)[1].strip()

@@ -145,7 +145,11 @@ class Clients:
     """Each goes through the asks from another place on, the next as soon as the last is answered."""
 
     def __init__(
-        self, url: Callable[[], str], asks: Sequence[Ask], clients: int, expected: dict[int, frozenset[str]] | None = None
+        self,
+        url: Callable[[], str],
+        asks: Sequence[Ask],
+        clients: int,
+        expected: dict[int, frozenset[str]] | None = None,
     ) -> None:
         self._url, self._asks, self._clients = url, tuple(asks), clients
         self.expected = expected or {}

@@ -72,7 +72,11 @@ def _limits(settings: Settings, client: httpx.Client) -> None:
     for origin in ("https://one.example", "https://two.example"):
         allowed = client.get("/v1/models", headers={"origin": origin}).headers.get("access-control-allow-origin")
         assert allowed == (origin if origin == settings.origin else None)
-    question = {"model": "bench", "state": "the order was paid", "questions": {"q": {"type": "noul", "instructions": "?"}}}
+    question = {
+        "model": "bench",
+        "state": "the order was paid",
+        "questions": {"q": {"type": "noul", "instructions": "?"}},
+    }
     decided = client.post("/v1/systemone", json=question)
     assert decided.status_code == (200 if settings.systemone == "on" else 404), decided.text
 
