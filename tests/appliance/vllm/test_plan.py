@@ -13,6 +13,7 @@ from appliance.diagnostics import ApplianceError
 from appliance.plan import Plan, diff_plans, make_plan, read_checkpoint
 from appliance.profile.fields import leaves
 from appliance.supervise.backends import engine_change
+from appliance.validate import validate
 from appliance.vllm.config import VllmConfig
 
 SAID_ELSEWHERE = {
@@ -233,3 +234,11 @@ def test_elastic_experts_change_their_number_live(model: Path) -> None:
     assert (four.server.elastic_size, two.server.elastic_size) == (4, 2)
     rigid = made(model, "h100x8", parallelism={"data": 2, "expert": {"enabled": True}})
     assert engine_change(two, rigid).replace
+
+
+def test_the_command_is_looked_for_on_this_machine_only(model: Path, tmp_path: Path) -> None:
+    engine = {"backend": "vllm", "vllm": {"command": ["no-such-vllm"]}}
+    tree = {"schema": 1, "name": "a", "release": "0.32", "model": {"source": str(model)}, "engine": engine}
+    (tmp_path / "p.yaml").write_text(json.dumps(tree))
+    assert [found.code for found in validate(tmp_path / "p.yaml").errors] == ["AP0310"]
+    assert not validate(tmp_path / "p.yaml", offline=True).errors
