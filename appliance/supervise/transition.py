@@ -83,11 +83,12 @@ class Transition:
                 raise
         return generation
 
-    async def prove(self, generation: Generation) -> Proof:
-        """Every server answers real requests with the new state, on `generation`, which does not serve yet."""
+    async def prove(self, generation: Generation, asking: bool = True) -> Proof:
+        """Every server builds the new state and, where `asking`, answers real requests with it on `generation`."""
         config = server_config(self.candidate, generation, self.revision, self.facts)
         with self.phase("proof") as step:
-            proof = await self.servers.prepare(config, bool(self.candidate.plan.value("reload.probe")), PROOF_SECONDS)
+            asking = asking and bool(self.candidate.plan.value("reload.probe"))
+            proof = await self.servers.prepare(config, asking, PROOF_SECONDS)
             step.detail = ", ".join(f"{name}: {found}" for name, found in proof.items())
         return proof
 

@@ -1,5 +1,9 @@
-"""New settings of the servers; no engine is touched."""
+"""New settings of the servers; no engine is touched.
 
+Real requests are asked only where answers could fail that did not fail before: they wait in the running engine's queue.
+"""
+
+from appliance.server.config import ServerConfig
 from appliance.supervise.failed import STEPS, RolledBack
 from appliance.supervise.transition import Made, Transition
 
@@ -7,10 +11,17 @@ from appliance.supervise.transition import Made, Transition
 async def carry_out(transition: Transition) -> Made:
     generation = transition.old
     try:
-        proof = await transition.prove(generation)
+        before, after = transition.running.candidate.plan.server, transition.candidate.plan.server
+        asking = transition.decision.listener or answers(before) != answers(after)
+        proof = await transition.prove(generation, asking)
         await transition.switch()
     except STEPS as error:
         await transition.restore(generation)
         raise RolledBack(error, generation) from error
     generation.plan = transition.candidate.plan
     return Made(generation, proof)
+
+
+def answers(config: ServerConfig) -> tuple[object, ...]:
+    """What decides whether requests can be answered at all."""
+    return config.endpoints, config.chat_template, config.adapters
