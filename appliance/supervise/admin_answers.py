@@ -43,7 +43,12 @@ def rollback_target(history: History, running: Revision | None, number: int | No
     """ApplianceError AP0904 for an unknown number, AP0907 when there is nothing before."""
     if number is not None:
         return shown(history, number).revision
-    found = history.last_good(before=running.number, unlike=running.hash) if running else history.last_good()
+    pin = history.pinned
+    before = pin.origin if running and pin and pin.revision == running.number and pin.origin else None
+    if running is None:
+        found = history.last_good()
+    else:
+        found = history.last_good(before=before or running.number, unlike=running.hash)
     if found is None:
         now = f" before revision {running.number}, which runs" if running else ""
         fact = f"no other state was applied{now}"

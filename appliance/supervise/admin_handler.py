@@ -6,7 +6,7 @@ from typing import Protocol
 
 from msgspec.structs import replace
 
-from appliance.diagnostics import Position
+from appliance.diagnostics import ApplianceError, Position
 from appliance.plan import diff_plans
 from appliance.supervise.admin_protocol import Planned, Text
 from appliance.supervise.backends import engine_change
@@ -14,10 +14,10 @@ from appliance.supervise.decide import Decision, DoesNotFit, Situation, decide
 from appliance.supervise.detached import detached
 from appliance.supervise.errors import cannot_run
 from appliance.supervise.history import History
-from appliance.supervise.history_records import Phase, Revision
+from appliance.supervise.history_records import Phase, Revision, text_hash
 from appliance.supervise.judge import new_contents, with_room
 from appliance.supervise.proposal import Outcome, Proposal
-from appliance.supervise.status import ApplianceStatus, GitStatus
+from appliance.supervise.status import ApplianceStatus, FieldChange, GitStatus
 from appliance.supervise.status_file import differences, file_status, planned
 from appliance.supervise.status_make import Subject, make_status
 
@@ -69,15 +69,23 @@ class AdminHandler:
         return await self._propose(self._again(Proposal("admin", actor=actor, note=note)), told)
 
     async def rollback(self, to: Revision, actor: str, note: str, told: Told) -> Outcome:
-        running = self._subject.running
+        running, pin = self._subject.running, self.history.pinned
         away = running.candidate.hash if running else ""
+        if pin is not None and pin.away == await self._wanted_hash():
+            away = pin.away
         why = note or f"to revision {to.number}"
         name = f"revision {to.number}"
         outcome = await self._propose(Proposal("rollback", to.text, actor, why, name=name), told)
-        if outcome.good and away not in ("", to.hash) and outcome.revision is not None:
+        if outcome.good and outcome.revision is not None:
             with self._subject.parts.history_kept():
-                self.history.pin(outcome.revision, away)
+                self.history.pin(outcome.revision, away if away != to.hash else "", to.number)
         return outcome
+
+    async def _wanted_hash(self) -> str:
+        try:
+            return text_hash((await self.wanted()).text)
+        except ApplianceError:
+            return ""
 
     async def wanted(self) -> Text:
         file = self._subject.road.file
@@ -107,13 +115,16 @@ class AdminHandler:
             engine=engine_change(before, after),
             contents=new_contents(running.candidate, candidate),
             strategy=after.value("reload.strategy"),
+            overridden=self._subject.parts.front.overridden,
         )
         if situation.engine.replace:
             situation = await with_room(running, candidate, situation)
         decision = _decision(situation)
         return Planned(
             action=decision.action,
-            changes=differences(running.candidate, candidate),
+            changes=tuple(
+                _stands(change, situation.overridden) for change in differences(running.candidate, candidate)
+            ),
             reasons=decision.reasons,
             findings=checked.findings,
             revision=running.revision,
@@ -139,6 +150,12 @@ class AdminHandler:
 
 def _asked(proposal: Proposal) -> tuple[str, str, str]:
     return proposal.source, proposal.actor, proposal.note
+
+
+def _stands(change: FieldChange, overridden: frozenset[str]) -> FieldChange:
+    """As it is where the command line stands above the profile."""
+    why = "the command line stands above it: nothing moves"
+    return replace(change, reload="live", why=why) if change.path in overridden else change
 
 
 def _decision(situation: Situation) -> Decision:

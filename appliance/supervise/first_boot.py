@@ -53,7 +53,7 @@ class FirstBoot:
             self.parts.report.note(str(found), "warning")
             running = await self._try(self._again(kept, "rollback"), history.last_good())
             with self.parts.history_kept():
-                history.pin(running.revision, pin.away)
+                history.pin(running.revision, pin.away, pin.origin)
             return First(running, ReloadFacts(True, time.time(), "OutOfSync"))
         last_good = history.last_good()
         if last_good is not None and await self._pulled(last_good):

@@ -67,6 +67,11 @@ class Front:
     _made: int = 0
 
     @property
+    def overridden(self) -> frozenset[str]:
+        """Fields above which the command line stands."""
+        return frozenset({"security.bind"} if self.override is not None else ())
+
+    @property
     def listening(self) -> socket.socket:
         assert self.side is not None, "not opened"
         return self.side.socket

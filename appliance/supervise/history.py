@@ -109,9 +109,9 @@ class History:
             )
         )
 
-    def pin(self, revision: int, away: str) -> None:
-        """From a rollback on: `revision` stays, and the text with hash `away` is not tried again."""
-        self._store.save_pin(Pin(revision=revision, away=away))
+    def pin(self, revision: int, away: str, origin: int | None = None) -> None:
+        """From a rollback to `origin` on: `revision` stays, and the text with hash `away` is not tried again."""
+        self._store.save_pin(Pin(revision=revision, away=away, origin=origin))
 
     def unpin(self) -> None:
         """The file holds another text than the one that was rolled back from."""

@@ -71,6 +71,8 @@ class Pin(msgspec.Struct, frozen=True, kw_only=True):
 
     revision: int
     away: str
+    origin: int | None = None
+    """The revision that it went back to: the next rollback goes on from there."""
 
 
 Health = Literal["fine", "unwritable", "renewed", "damaged"]

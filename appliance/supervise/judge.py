@@ -38,7 +38,7 @@ async def judge(parts: Parts, running: Running, checked: Checked, revision: int,
         engine=engine,
         contents=new_contents(running.candidate, candidate),
         strategy=after.value("reload.strategy"),
-        overridden=frozenset({"security.bind"} if parts.front.override else ()),
+        overridden=parts.front.overridden,
     )
     if engine.replace:
         situation = await with_room(running, candidate, situation)

@@ -79,7 +79,7 @@ class FakeAppliance:
         away = self.running.hash if self.running else ""
         outcome = await self.propose(to.text, "rollback", actor, note or f"to revision {to.number}", told)
         assert outcome.revision is not None
-        self.history.pin(outcome.revision, away)
+        self.history.pin(outcome.revision, away, to.number)
         return outcome
 
     async def wanted(self) -> Text:

@@ -1,0 +1,36 @@
+"""Rollbacks in a row over fake children: each goes one state further back, and the file's text stays away."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from faked import Faked, again, faked
+
+
+def rollback(made: Faked, *words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "appliance", "rollback", *words, "--state-dir", str(made.state_folder)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+
+
+def test_each_goes_further_back_also_over_a_restart(tmp_path: Path) -> None:
+    with faked(tmp_path, boot=False) as made:
+        with again(made) as up:
+            for requests in ("11", "12", "13"):
+                assert "applied" in made.edit(more=f"limits: {{queue: {{requests: {requests}}}}}")
+            for requests in (12, 11):
+                ran = rollback(made)
+                assert ran.returncode == 0, ran.stderr
+                assert made.state["queue"] == requests
+            assert up.stop() == 0
+        with again(made) as up:
+            up.wait_for("AP0613")
+            assert made.state["queue"] == 11
+            assert rollback(made).returncode == 0
+            assert made.state["queue"] not in (11, 12, 13), "as it was booted first"
+            ran = rollback(made)
+            assert ran.returncode == 2 and "AP0907" in ran.stderr
+            assert rollback(made, "4").returncode == 0
+            assert made.state["queue"] == 13, "the text that the file holds"
+            assert rollback(made).returncode == 0
+            assert made.state["queue"] == 12
+            assert up.stop() == 0
