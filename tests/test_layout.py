@@ -17,7 +17,8 @@ SKIPPED = {"__pycache__"}
 
 # room -> what it may import beside itself, by the start of the name after `appliance.`
 LIGHT_ENGINE = tuple(
-    f"engine.{name}" for name in ("config", "logs", "protocol", "checkpoint", "tokenizer", "decide", "lora.config")
+    f"engine.{name}"
+    for name in ("config", "logs", "protocol", "checkpoint", "tokenizer", "decide", "lora.config", "lora.stored")
 )
 FACTS = (*LIGHT_ENGINE, "kernels.kv")
 COMMON = ("diagnostics", "api_key")
@@ -67,6 +68,7 @@ LIGHT_FILES = (
     "engine/client.py",
     "engine/streams.py",
     "engine/lora/config.py",
+    "engine/lora/stored.py",
 )
 LIGHT_FOLDERS = ("engine/checkpoint", "engine/tokenizer", "engine/decide", "migrations")
 

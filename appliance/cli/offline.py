@@ -24,10 +24,12 @@ def validate_offline(file: Path) -> "tuple[ValidationResult, Profile]":
 def plan_offline(
     file: Path, checked: "ValidationResult", profile: "Profile", machine: "HardwareSnapshot", forecast: bool
 ) -> "Plan":
-    """ApplianceError for a model that is not here, or a plan that does not fit."""
+    """ApplianceError for a model or an adapter that is not here, or a plan that does not fit."""
     from appliance.plan import make_plan, read_checkpoint
-    from appliance.source import resolve
+    from appliance.source import resolve, resolve_adapters
 
     position = checked.position
     found = resolve(profile.model, base=file.parent, position=position("model.source"), digest=position("model.sha256"))
-    return make_plan(profile, machine, read_checkpoint(found.path, position), position=position, forecast=forecast)
+    checkpoint = read_checkpoint(found.path, position)
+    adapters = resolve_adapters(profile.model, False, file.parent, position)
+    return make_plan(profile, machine, checkpoint, position=position, forecast=forecast, adapters=adapters)

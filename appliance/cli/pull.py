@@ -10,7 +10,7 @@ def pull(file: Annotated[Path, typer.Argument(help="The profile.", show_default=
     """Fetch and verify the model and the adapters of a profile, with a progress bar; what is here already stays."""
     from appliance.cli.progress import progress
     from appliance.diagnostics import ApplianceError
-    from appliance.source import fetch_adapter, resolve
+    from appliance.source import resolve, resolve_adapters
     from appliance.validate import validate
 
     checked = validate(file, offline=True)
@@ -19,7 +19,6 @@ def pull(file: Annotated[Path, typer.Argument(help="The profile.", show_default=
     places = checked.position("model.source"), checked.position("model.sha256")
     found = resolve(checked.profile.model, True, progress(), file.parent, *places)
     typer.echo(f"{found.origin}\n  {found.path}" + (f"\n  sha256 {found.sha256} verified" if found.sha256 else ""))
-    for index, adapter in enumerate(checked.profile.model.adapters):
-        path = f"model.adapters[{index}].source"
-        folder = fetch_adapter(adapter.source, path, progress(), file.parent, checked.position(path))
-        typer.echo(f"{adapter.source}\n  {folder}")
+    folders = resolve_adapters(checked.profile.model, True, file.parent, checked.position, progress())
+    for adapter in checked.profile.model.adapters:
+        typer.echo(f"{adapter.source}\n  {folders[adapter.name]}")

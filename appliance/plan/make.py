@@ -1,9 +1,12 @@
 """The planner: a pure function of profile, machine and checkpoint."""
 
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
-from appliance.engine.checkpoint import Checkpoint
+from appliance.engine.checkpoint import Checkpoint, CheckpointError
 from appliance.engine.config import EngineConfig
+from appliance.engine.lora.stored import memory_bytes
 from appliance.profile import Profile
 
 from .boot_time import boot_seconds
@@ -31,11 +34,13 @@ def make_plan(
     forecast: bool = False,
     generation: int = 1,
     revision: int = 1,
+    adapters: Mapping[str, Path] | None = None,
 ) -> Plan:
     """Everything explicit, each value with its reason; ApplianceError AP04xx where it cannot run or does not fit.
 
     `address` is the ZeroMQ endpoint of engine and server, `position` finds a field in the operator's file. `forecast`
-    plans for the snapshot's best device even where this release cannot boot on it.
+    plans for the snapshot's best device even where this release cannot boot on it. `adapters`: folder of each adapter
+    on this machine, by its name.
     """
     refusals = Refusals(position)
     if profile.engine.backend == "vllm":
@@ -57,7 +62,14 @@ def make_plan(
     )
     budget = Budget(machine.memory, profile.hardware.memory_fraction, machine.memory - machine.available)
     all_costs = costs(
-        checkpoint, budget, shape, DTYPE_BYTES[dtype], machine.platform, parallel.tensor, parallel.pipeline
+        checkpoint,
+        budget,
+        shape,
+        DTYPE_BYTES[dtype],
+        machine.platform,
+        parallel.tensor,
+        parallel.pipeline,
+        _adapter_bytes(profile, adapters or {}, DTYPE_BYTES[dtype], refusals),
     )
     sizes = choose_sizes(profile, config.max_positions, all_costs, machine, refusals)
     model = ModelFacts.of(checkpoint)
@@ -144,6 +156,19 @@ def _weights_reason(model: ModelFacts, dtype: str, found: Costs) -> str:
     return f"{verb} from {model.stored_dtype} at load: {size(model.stored_bytes)} become {in_memory}"
 
 
+def _adapter_bytes(profile: Profile, adapters: Mapping[str, Path], element_bytes: int, refusals: Refusals) -> int:
+    found = 0
+    for index, adapter in enumerate(profile.model.adapters):
+        if adapter.name not in adapters:
+            continue
+        try:
+            found += memory_bytes(adapters[adapter.name], element_bytes)
+        except CheckpointError as error:
+            path = f"model.adapters[{index}].source"
+            refusals.refuse("AP0410", path, f"{error.path}: {error.fact}", error.fix, exit_code=2)
+    return found
+
+
 def _memory(checkpoint: Checkpoint, found: Costs, sizes: Sizes) -> MemoryPlan:
     shape, budget, config = found.shape, found.budget, checkpoint.config
     workspace = found.workspace(sizes.context, sizes.batch_tokens, sizes.sequences)
@@ -171,7 +196,8 @@ def _memory(checkpoint: Checkpoint, found: Costs, sizes: Sizes) -> MemoryPlan:
         full_sequences=sizes.blocks // shape.blocks_for(sizes.context),
         sliding_layers=sliding,
         sliding_excess=sliding * beyond * shape.token_bytes // max(1, config.num_layers),
-        spare=budget.budget - found.weights - found.processes - workspace - gathered - pool,
+        spare=budget.budget - found.resident - workspace - gathered - pool,
+        adapters=found.adapters,
     )
 
 

@@ -78,6 +78,12 @@ class Costs:
     """Of how many layers a decode step holds copies at once."""
     load_peak: int
     """Copies of the largest tensor while weights are loaded; gone before the pool fills."""
+    adapters: int = 0
+
+    @property
+    def resident(self) -> int:
+        """There from boot to end, whatever is asked."""
+        return self.weights + self.adapters + self.processes
 
     def workspace(self, context: int, batch_tokens: int, sequences: int) -> int:
         """Activations, logits and masks of the largest step."""
@@ -87,13 +93,13 @@ class Costs:
     def without_pool(self, context: int, batch_tokens: int, sequences: int) -> int:
         """What must be there before any token is cached."""
         work = max(self.workspace(context, batch_tokens, sequences), self.load_peak)
-        return self.weights + self.processes + work
+        return self.resident + work
 
     def blocks_that_fit(self, context: int, batch_tokens: int, sequences: int) -> int:
         """Blocks whose bytes, with the copy that a decode step gathers of them, fit beside everything else."""
         if self.without_pool(context, batch_tokens, sequences) > self.budget.budget:
             return 0
-        left = self.budget.budget - self.weights - self.processes - self.workspace(context, batch_tokens, sequences)
+        left = self.budget.budget - self.resident - self.workspace(context, batch_tokens, sequences)
         layers = self.shape.layers
         return max(0, left * layers // (self.shape.block_bytes * (layers + self.gathered_layers)))
 
@@ -132,7 +138,9 @@ def costs(
     platform: str,
     tensor_parallel: int,
     stages: int,
+    adapters: int = 0,
 ) -> Costs:
+    """`adapters`: bytes of theirs."""
     config = checkpoint.config
     heads = (config.num_heads + 2 * config.num_kv_heads) * config.head_dim
     row = (4 * config.hidden_size + 2 * heads + 3 * config.intermediate_size) * max(element_bytes, 2)
@@ -149,4 +157,5 @@ def costs(
         logits_bytes=3 * 4 * config.vocab_size,
         gathered_layers=GATHERED_LAYERS.get(platform, 0),
         load_peak=largest * 4,
+        adapters=adapters,
     )

@@ -26,6 +26,7 @@ class ModelFacts:
     parameters: int | None
     """None where only vLLM can read the architecture."""
     stored_dtype: str
+    """Empty where parameters is None."""
     stored_bytes: int
     max_positions: int | None
 
@@ -59,7 +60,8 @@ class MachineFacts:
 
 @dataclass(frozen=True)
 class MemoryPlan:
-    """Bytes of one device. budget = min(memory * fraction, memory - others - reserve), spent on weights ... kv_pool.
+    """Bytes of one device. budget = min(memory * fraction, memory - others - reserve), spent on weights ... kv_pool
+    and adapters.
 
     `spare` is what is left of it.
     """
@@ -92,6 +94,8 @@ class MemoryPlan:
     """Bytes of the pool that sliding layers hold beyond their windows when one sequence of max_context fills it."""
     spare: int
     """Left of the budget."""
+    adapters: int = 0
+    """LoRA adapters beside the weights; 0 for backend vllm, which keeps room for them itself."""
 
 
 @dataclass(frozen=True)
@@ -115,6 +119,13 @@ class Plan:
     """Of each vLLM process; None for backend native."""
     notes: tuple[str, ...] = ()
     schema: Literal[1] = field(default=1)
+
+    @property
+    def needed(self) -> int:
+        """Bytes of all its engines with full caches."""
+        one = self.memory
+        held = one.weights + one.adapters + one.processes + one.workspace + one.gathered + one.kv_pool
+        return held * int(self.value("parallelism.data"))
 
     def value(self, path: str) -> Any:
         """The effective value of one field; KeyError for an unknown path."""

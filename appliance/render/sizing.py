@@ -19,8 +19,6 @@ HOST_CORES_PER_DEVICE = 4
 SHARED_MEMORY = 8 * GIB
 """/dev/shm for processes that exchange tensors on one machine."""
 
-VLLM_PROCESSES = 2560 * MIB
-
 BOOT_FACTOR = 4
 """The planner's estimate is for a warm page cache and a quiet machine."""
 BOOT_SLACK = 60
@@ -77,22 +75,10 @@ def devices_per_node(subject: Subject) -> int:
 
 def cpu_memory(subject: Subject) -> int:
     """A limit under which the planner, inside it, finds room for this plan again."""
-    memory = subject.plan.memory
-    if memory is None:
-        needed = _vllm_memory(subject)
-    else:
-        needed = memory.weights + memory.processes + memory.workspace + memory.gathered + memory.kv_pool
+    needed = subject.plan.needed
     by_share = needed / subject.profile.hardware.memory_fraction
     by_reserve = (needed + SUPERVISOR) * KEPT_FREE / (KEPT_FREE - 1)
     return _up(math.ceil(max(by_share, by_reserve)), ROUND_TO)
-
-
-def _vllm_memory(subject: Subject) -> int:
-    """Weights in two bytes a number at least, the pool that the plan names, and its processes, for each copy."""
-    plan = subject.plan
-    pool = plan.value("kv_cache.size")
-    weights = max(plan.model.stored_bytes, 2 * (plan.model.parameters or 0))
-    return subject.profile.parallelism.data * (weights + VLLM_PROCESSES + (pool if isinstance(pool, int) else 0))
 
 
 def _boot(subject: Subject) -> tuple[int, str]:

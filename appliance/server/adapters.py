@@ -1,10 +1,10 @@
 """LoRA adapters of one state: in its engines from its proof on, gone from them after its last request."""
 
-import hashlib
 import logging
 from collections.abc import Iterable, Mapping
 
 from appliance.engine.client import EngineDied
+from appliance.engine.lora.stored import mark
 from appliance.server.pool import Replica
 from appliance.server.states import StateError
 
@@ -16,13 +16,13 @@ logger = logging.getLogger("appliance.server")
 
 
 class Adapters:
-    """`folders` by the name that clients use. Engines know each by name and folder, so that two states whose name
-    leads to different weights can stand side by side.
+    """`folders` by the name that clients use. Engines know each by name and the mark of its folder, so that two
+    states whose name leads to different weights can stand side by side.
     """
 
     def __init__(self, folders: Mapping[str, str]) -> None:
         self._folders = folders
-        self.resident = {name: f"{name}@{_digest(folder)}" for name, folder in folders.items()}
+        self.resident = {name: f"{name}@{mark(folder)}" for name, folder in folders.items()}
 
     def of(self, model: str | None) -> str | None:
         """What engines call it; None = the model itself."""
@@ -53,7 +53,3 @@ class Adapters:
                     await replica.client.unload_adapter(name, UNLOAD_SECONDS)
                 except (ValueError, EngineDied, TimeoutError) as error:
                     logger.debug("adapter %s: %s", name, error)
-
-
-def _digest(folder: str) -> str:
-    return hashlib.sha256(folder.encode("utf-8", "surrogatepass")).hexdigest()[:12]

@@ -1,5 +1,6 @@
 """Model sources: the text in a profile -> a model on this machine, verified."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
@@ -16,10 +17,10 @@ __all__ = [
     "ResolvedSource",
     "Want",
     "fetch",
-    "fetch_adapter",
     "here",
     "parse",
     "resolve",
+    "resolve_adapters",
 ]
 
 
@@ -31,6 +32,21 @@ class ModelSection(Protocol):
 
     @property
     def sha256(self) -> str | None: ...
+
+
+class NamedSource(Protocol):
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def source(self) -> str: ...
+
+
+class AdaptedSection(Protocol):
+    """The part of a profile's `model` section that counts for adapters."""
+
+    @property
+    def adapters(self) -> Sequence[NamedSource]: ...
 
 
 def resolve(
@@ -64,14 +80,25 @@ def fetch(
     return parse(source, where).resolve(want)
 
 
-def fetch_adapter(source: str, path: str, progress: Progress, base: Path, position: Position) -> Path:
-    """The folder of a LoRA adapter, fetched first where it is not here; ApplianceError (AP05xx) at the field `path`."""
-    want = Want(None, True, progress, base, position, "adapter_config.json")
-    try:
-        return parse(source, position).resolve(want).path
-    except ApplianceError as error:
-        found = [replace(diagnostic, path=path) for diagnostic in error.diagnostics]
-        raise ApplianceError(found, exit_code=error.exit_code) from error
+def resolve_adapters(
+    model: AdaptedSection,
+    download: bool,
+    base: Path,
+    position: Callable[[str], Position],
+    progress: Progress | None = None,
+) -> dict[str, Path]:
+    """Folder of each LoRA adapter by its name, fetched first when `download`; ApplianceError (AP05xx) at its field."""
+    found = {}
+    for index, adapter in enumerate(model.adapters):
+        path = f"model.adapters[{index}].source"
+        where = position(path)
+        want = Want(None, download, progress or Silent(), base, where, "adapter_config.json")
+        try:
+            found[adapter.name] = parse(adapter.source, where).resolve(want).path
+        except ApplianceError as error:
+            said = [replace(diagnostic, path=path) for diagnostic in error.diagnostics]
+            raise ApplianceError(said, exit_code=error.exit_code) from error
+    return found
 
 
 def here(model: ModelSection, base: Path | None = None) -> str | None:

@@ -18,7 +18,7 @@ from appliance.supervise.history_records import Phase, Revision, text_hash
 from appliance.supervise.judge import new_contents, with_room
 from appliance.supervise.proposal import Outcome, Proposal
 from appliance.supervise.status import ApplianceStatus, FieldChange, GitStatus
-from appliance.supervise.status_file import differences, file_status, planned
+from appliance.supervise.status_file import differences, file_status
 from appliance.supervise.status_make import Subject, make_status
 
 Told = Callable[[Phase], None]
@@ -108,7 +108,7 @@ class AdminHandler:
             fact = "nothing runs yet: the first boot is under way"
             raise cannot_run(Position(file), "AP0902", fact, "ask again when appliance status says ready")
         checked = await detached(lambda: road.check(text, file, Path(file).parent))
-        candidate = await detached(lambda: planned(road, checked))
+        candidate = await detached(lambda: road.plan(checked, download=False))
         before, after = running.candidate.plan, candidate.plan
         situation = Situation(
             changes=diff_plans(before, after),

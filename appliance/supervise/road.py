@@ -2,10 +2,12 @@
 
 import hashlib
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from appliance.diagnostics import ApplianceError, Diagnostic, Position, Severity
+from appliance.engine.lora.stored import mark
 from appliance.plan import HardwareSnapshot, Plan
 from appliance.profile import Document, Profile
 from appliance.source import Progress, ResolvedSource
@@ -36,7 +38,7 @@ class Candidate:
     source: ResolvedSource
     plan: Plan
     contents: dict[str, str] = field(default_factory=dict)
-    """Digest of each file that servers read besides the profile (keys, chat template), by what names it."""
+    """Digest of what servers read besides the profile (keys, chat template, adapters), by what names it."""
     seconds: dict[str, float] = field(default_factory=dict)
 
     @property
@@ -60,33 +62,24 @@ class Road:
         """All tiers of validation, with the model where it is here already. ApplianceError with everything found."""
         return check(self.file, text, name, base)
 
-    def plan(self, checked: Checked, revision: int = 1) -> Candidate:
-        """Fetches the model when it is not here and plans for this machine. ApplianceError when either fails."""
+    def plan(self, checked: Checked, revision: int = 1, download: bool = True) -> Candidate:
+        """Fetches model and adapters when they are not here and plans for this machine. ApplianceError when either
+        fails, or when something is not here and `download` is off."""
         from appliance.plan import make_plan, read_checkpoint
-        from appliance.source import resolve
+        from appliance.source import resolve, resolve_adapters
 
         begun = time.monotonic()
         profile, position = checked.profile, checked.position
         places = position("model.source"), position("model.sha256")
-        source = resolve(profile.model, True, self.progress, checked.base, *places)
-        adapters = self._adapters(checked)
+        source = resolve(profile.model, download, self.progress, checked.base, *places)
+        adapters = resolve_adapters(profile.model, download, checked.base, position, self.progress)
         fetched = time.monotonic()
         checkpoint = read_checkpoint(source.path, position)
-        plan = make_plan(profile, self.hardware, checkpoint, position=position, revision=revision)
-        plan = replace(plan, server=replace(plan.server, adapters=adapters))
+        plan = make_plan(profile, self.hardware, checkpoint, position=position, revision=revision, adapters=adapters)
+        folders = {name: str(folder) for name, folder in adapters.items()}
+        plan = replace(plan, server=replace(plan.server, adapters=folders))
         seconds = {"model": fetched - begun, "plan": time.monotonic() - fetched}
-        return Candidate(checked, source, plan, contents(profile), seconds)
-
-    def _adapters(self, checked: Checked) -> dict[str, str]:
-        """Folder by name, fetched where they are not here."""
-        from appliance.source import fetch_adapter
-
-        folders = {}
-        for index, adapter in enumerate(checked.profile.model.adapters):
-            path = f"model.adapters[{index}].source"
-            folder = fetch_adapter(adapter.source, path, self.progress, checked.base, checked.position(path))
-            folders[adapter.name] = str(folder)
-        return folders
+        return Candidate(checked, source, plan, contents(profile, folders), seconds)
 
 
 def check(file: Path, text: str | None = None, name: str | None = None, base: Path | None = None) -> Checked:
@@ -110,11 +103,12 @@ class InvalidText(ApplianceError):  # noqa: N818 - what it is, like every Applia
     text: str = ""
 
 
-def contents(profile: Profile) -> dict[str, str]:
-    """SHA-256 by field, of files whose names stay when their content changes. They were readable a moment ago."""
+def contents(profile: Profile, adapters: Mapping[str, str]) -> dict[str, str]:
+    """Digest by field, of what keeps its name when its content changes. It was readable a moment ago."""
     files = {f"security.api_keys[{i}].file": key.file for i, key in enumerate(profile.security.api_keys)}
     files["model.chat_template"] = profile.model.chat_template
-    return {path: _digest(Path(name)) for path, name in files.items() if name is not None}
+    found = {path: _digest(Path(name)) for path, name in files.items() if name is not None}
+    return found | {f"model.adapters.{name}": mark(folder) for name, folder in adapters.items()}
 
 
 def _digest(file: Path) -> str:

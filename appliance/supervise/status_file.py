@@ -7,7 +7,7 @@ from appliance.supervise.admin_protocol import Text
 from appliance.supervise.comparison import field_changes
 from appliance.supervise.history_records import Pin, text_hash
 from appliance.supervise.judge import new_contents
-from appliance.supervise.road import Candidate, Checked, InvalidText, Road
+from appliance.supervise.road import Candidate, InvalidText, Road
 from appliance.supervise.status import FieldChange, FileStatus
 
 
@@ -18,7 +18,7 @@ def file_status(road: Road, running: Candidate, pin: Pin | None, kept: Text | No
     try:
         checked = road.check(kept.text if kept else None, told.path)
         told = replace(told, hash=text_hash(checked.document.text))
-        drift = differences(running, planned(road, checked))
+        drift = differences(running, road.plan(checked, download=False))
     except InvalidText as error:
         state = "missing" if error.exit_code == 2 and not error.text else "invalid"
         return replace(told, state=state, hash=text_hash(error.text) if error.text else "", error=_first(error))
@@ -27,20 +27,6 @@ def file_status(road: Road, running: Candidate, pin: Pin | None, kept: Text | No
     if not drift:
         return told
     return replace(told, state="pinned" if pin and pin.away == told.hash else "changed", drift=drift)
-
-
-def planned(road: Road, checked: Checked) -> Candidate:
-    """As the road plans it. ApplianceError also where its model is not on this machine yet."""
-    from appliance.source import resolve
-
-    profile = checked.profile
-    resolve(
-        profile.model,
-        base=checked.base,
-        position=checked.position("model.source"),
-        digest=checked.position("model.sha256"),
-    )
-    return road.plan(checked)
 
 
 def differences(running: Candidate, wanted: Candidate) -> tuple[FieldChange, ...]:

@@ -6,7 +6,7 @@ import torch.nn.functional as F  # noqa: N812
 from appliance.engine.layers.linear import Linear, Part, best_product
 from appliance.engine.lora.files import LowRank
 from appliance.engine.lora.step import Group, StepRows
-from appliance.kernels.cpu.library import LANES
+from appliance.engine.lora.stored import RANK_STEP
 
 
 class Delta:
@@ -51,7 +51,7 @@ class Deltas:
 
 def _even(matrix: torch.Tensor, dimension: int) -> torch.Tensor:
     """Zeros until its rank is a multiple of what the compiled products take, which change nothing."""
-    missing = -matrix.shape[dimension] % LANES
+    missing = -matrix.shape[dimension] % RANK_STEP
     return F.pad(matrix, (0, missing) if dimension == 1 else (0, 0, 0, missing))
 
 

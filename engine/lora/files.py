@@ -14,8 +14,8 @@ from appliance.engine.checkpoint.errors import CheckpointError
 from appliance.engine.checkpoint.fields import shorten
 from appliance.engine.checkpoint.safetensors_header import read_file
 from appliance.engine.lora.config import NAME, LoraConfig, read_lora_config
+from appliance.engine.lora.stored import WEIGHTS
 
-WEIGHTS = "adapter_model.safetensors"
 TENSOR = re.compile(r"base_model\.model\.(?P<module>.+)\.lora_(?P<side>[AB])\.weight")
 SHOWN = 4
 LONGEST_NAME = 120

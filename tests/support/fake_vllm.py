@@ -95,7 +95,10 @@ def make_app(state: State) -> Starlette:
 
     async def models(request: Request) -> Response:
         cards = [{"id": name, "object": "model", "max_model_len": CONTEXT, "parent": None} for name in state.names]
-        cards += [{"id": name, "object": "model", "parent": state.names[0]} for name in state.adapters]
+        cards += [
+            {"id": name, "object": "model", "root": folder, "parent": state.names[0]}
+            for name, folder in state.adapters.items()
+        ]
         return JSONResponse({"object": "list", "data": cards})
 
     async def metrics(request: Request) -> Response:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import httpx
 
+from appliance.engine.lora.stored import mark
 from appliance.server.states import StateError
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ class Adapters:
 
     def __init__(self, wanted: dict[str, str]) -> None:
         self.wanted = wanted
+        self._marks = {name: mark(folder) for name, folder in wanted.items()}
         self._brought: dict[Upstream, dict[int, dict[str, str]]] = {}
         """What this state itself loaded, by boot of the process."""
 
@@ -30,12 +32,14 @@ class Adapters:
         for member in members:
             present = {card["id"]: card.get("root") for card in await _cards(member) if card.get("parent")}
             for name, folder in self.wanted.items():
-                if present.get(name) == folder:
+                loaded = member.marks.get((member.boots, name), self._marks[name])
+                if present.get(name) == folder and loaded == self._marks[name]:
                     continue
                 body = {"lora_name": name, "lora_path": folder, "load_inplace": name in present}
                 answer = await member.client.post(LOAD, json=body, timeout=SECONDS)
                 if answer.status_code != 200:
                     raise StateError(f"the adapter {name} cannot be loaded: {_words(answer)}")
+                member.marks[member.boots, name] = self._marks[name]
                 self._brought.setdefault(member, {}).setdefault(member.boots, {})[name] = folder
             member.models = await _cards(member)
 

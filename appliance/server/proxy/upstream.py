@@ -33,6 +33,8 @@ class Upstream:
         self.up = False
         self.boots = 0
         """How often it has come up; with `up` it says whether what was proven still holds."""
+        self.marks: dict[tuple[int, str], str] = {}
+        """Of the adapters that this process loaded, by boot and name: vLLM itself tells their folders only."""
         self.reason = "the engine is booting"
         self.settled = asyncio.Event()
         """Not set while its number of engines changes: for a moment it then answers 503 to everything."""

@@ -2,11 +2,14 @@
 
 from pathlib import Path
 
+from appliance.engine.lora.config import NAME
+from appliance.engine.lora.stored import WEIGHTS
 from appliance.profile import Profile
+from appliance.profile.source import parse_source
 
 
 def watched_files(file: Path, profile: Profile | None) -> dict[Path, str]:
-    """Absolute path -> `file` (the profile, the chat template) or `secret` (keys, certificates).
+    """Absolute path -> `file` (profile, chat template, adapters of this machine) or `secret` (keys, certificates).
 
     None = the profile's own file alone, as long as its text is not valid.
     """
@@ -18,6 +21,9 @@ def watched_files(file: Path, profile: Profile | None) -> dict[Path, str]:
         found |= {_absolute(Path(name)): "secret" for name in secrets if name is not None}
         if profile.model.chat_template is not None:
             found[_absolute(Path(profile.model.chat_template))] = "file"
+        for source in (parse_source(adapter.source) for adapter in profile.model.adapters):
+            if source.kind == "folder":
+                found |= {_absolute(Path(source.path) / name): "file" for name in (NAME, WEIGHTS)}
     return found | {_absolute(file): "file"}
 
 

@@ -1,14 +1,18 @@
 """How many tokens fit: against theory, against the budget for any sizes, and at the edge of what fits."""
 
 from dataclasses import replace
+from pathlib import Path
 
+import numpy as np
 import pytest
 from checkpoint_shapes import SHAPES, make_checkpoint
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from plan_inputs import machine, make_profile
+from safetensors.numpy import save_file
 
 from appliance.diagnostics import ApplianceError
+from appliance.engine.lora.stored import WEIGHTS
 from appliance.plan import Plan, make_plan
 from appliance.profile.types import Tokens
 
@@ -157,3 +161,22 @@ def test_sliding_layers_are_counted_whole_and_their_excess_is_named() -> None:
     assert plan.memory.kv_bytes_per_token == 26 * 1 * 2 * 256 * 2
     assert plan.memory.sliding_layers == 22
     assert plan.memory.sliding_excess == 22 * (32768 - 512) * 2 * 256 * 2
+
+
+def test_adapters_take_their_part(tmp_path: Path) -> None:
+    folder, asked = tmp_path / "a", {"model": {"adapters": [{"name": "a", "source": str(tmp_path / "a")}]}}
+    folder.mkdir()
+    sides = {"x.lora_A.weight": (16, 1000), "x.lora_B.weight": (3000, 16)}
+    save_file({name: np.zeros(shape, np.float16) for name, shape in sides.items()}, folder / WEIGHTS)
+    plain, tuned = (
+        make_plan(make_profile(asked), machine("cloud-2c-24g"), make_checkpoint("smollm2-135m"), adapters=adapters)
+        for adapters in ({}, {"a": folder})
+    )
+    assert tuned.memory.adapters == 16 * (1000 + 3000) * 2
+    assert plain.memory.spare - tuned.memory.spare == tuned.memory.adapters == tuned.needed - plain.needed
+    assert tuned.hash == plain.hash, "room is there: the pool stays, and an edit of adapters touches no engine"
+    (folder / WEIGHTS).write_bytes(b"cut")
+    with pytest.raises(ApplianceError) as error:
+        make_plan(make_profile(asked), machine("cloud-2c-24g"), make_checkpoint("smollm2-135m"), adapters={"a": folder})
+    (found,) = error.value.diagnostics
+    assert (found.code, found.path) == ("AP0410", "model.adapters[0].source")

@@ -105,6 +105,20 @@ def test_adapters_come_and_go_with_the_profile(
     assert text_of(up, "tuned") == base
 
 
+def test_an_adapter_written_anew_in_its_folder_is_taken_over(
+    tuned: Tuned, appliance_up: Callable[..., Running], tmp_path: Path
+) -> None:
+    folder = write_adapter(tmp_path / "one", tuned.model, strength=1.0)
+    up = appliance_up(tuned.text(first="one"))
+    first = text_of(up, "first")
+    seen = len(up.lines)
+    write_adapter(tmp_path / "new", tuned.model, strength=1.0, seed=9)
+    (tmp_path / "new/adapter_model.safetensors").replace(folder / "adapter_model.safetensors")
+    up.wait_until(lambda: any("revision 2: applied" in line for line in up.lines[seen:]))
+    assert any("model.adapters.first: the file's content" in line for line in up.lines[seen:])
+    assert text_of(up, "first") != first
+
+
 def test_an_adapter_that_cannot_be_loaded_changes_nothing(
     tuned: Tuned, appliance_up: Callable[..., Running], tmp_path: Path, tiny_model: Callable[..., Path]
 ) -> None:

@@ -2,12 +2,13 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from appliance.diagnostics import ApplianceError, Position
-from appliance.source import fetch_adapter
-from appliance.source.silent import Silent
+from appliance.source import resolve_adapters
 from appliance.validate import validate
 
 CONFIG = {"peft_type": "LORA", "r": 8, "lora_alpha": 16, "target_modules": ["q_proj"]}
@@ -55,13 +56,19 @@ def test_one_that_can_be_served(tmp_path: Path) -> None:
     assert findings(tmp_path, "hf:org/adapter") == []
 
 
+def adapted(*sources: str) -> Any:
+    return SimpleNamespace(adapters=[SimpleNamespace(name=source, source=source) for source in sources])
+
+
 def test_pull_says_which_field_cannot_be_had(tmp_path: Path) -> None:
-    with pytest.raises(ApplianceError) as error:
-        fetch_adapter("./gone", "model.adapters[2].source", Silent(), tmp_path, Position("p.yaml", 4, 9))
-    assert str(error.value.diagnostics[0]).startswith(
-        f"p.yaml:4:9 AP0502 error model.adapters[2].source: no folder {tmp_path}/gone"
-    )
     (tmp_path / "here").mkdir()
+    (tmp_path / "here/adapter_config.json").write_text("{}")
     with pytest.raises(ApplianceError) as error:
-        fetch_adapter("./here", "model.adapters[0].source", Silent(), tmp_path, Position("p.yaml"))
+        resolve_adapters(adapted("./here", "./gone"), True, tmp_path, lambda path: Position("p.yaml", 4, 9))
+    assert str(error.value.diagnostics[0]).startswith(
+        f"p.yaml:4:9 AP0502 error model.adapters[1].source: no folder {tmp_path}/gone"
+    )
+    (tmp_path / "here/adapter_config.json").unlink()
+    with pytest.raises(ApplianceError) as error:
+        resolve_adapters(adapted("./here"), True, tmp_path, lambda path: Position("p.yaml"))
     assert "has no adapter_config.json" in str(error.value.diagnostics[0])

@@ -10,7 +10,7 @@ TEXT = """\
 schema: 1
 name: watched
 release: "0.32"
-model: {source: ./model, chat_template: chat.jinja}
+model: {source: ./model, chat_template: chat.jinja, adapters: [{name: a, source: a}, {name: b, source: 'hf:x/b'}]}
 security:
   api_keys: [{env: A_KEY}, {file: key}, {file: /run/secrets/other}]
   tls: {cert: tls.crt, key: tls.key}
@@ -25,6 +25,8 @@ def test_profile_template_and_secrets(tmp_path: Path) -> None:
     assert watched_files(file, profile) == {
         file: "file",
         tmp_path / "chat.jinja": "file",
+        tmp_path / "a/adapter_config.json": "file",
+        tmp_path / "a/adapter_model.safetensors": "file",
         tmp_path / "key": "secret",
         Path("/run/secrets/other"): "secret",
         tmp_path / "tls.crt": "secret",

@@ -13,6 +13,7 @@ from msgspec import structs
 from safetensors.torch import load_file, save_file
 
 from appliance.engine.checkpoint.errors import CheckpointError
+from appliance.engine.lora.stored import memory_bytes
 
 PROMPT = list(range(5, 40))
 
@@ -25,6 +26,15 @@ def model(tiny_model: Callable[..., Path]) -> Path:
 @pytest.fixture(scope="module")
 def engine(model: Path) -> InProcess:
     return InProcess(model)
+
+
+@pytest.mark.parametrize("rank", [4, 16, 20])
+def test_memory_is_known_from_the_header(engine: InProcess, model: Path, tmp_path: Path, rank: int) -> None:
+    folder = write_adapter(tmp_path, model, rank=rank, ranks={"v_proj": 3})
+    adapters = engine.engine.adapters
+    adapters.load("sized", str(folder))
+    assert memory_bytes(folder, 4) == adapters.by_name["sized"].facts.nbytes
+    adapters.unload("sized")
 
 
 def change_config(folder: Path, **fields: Any) -> None:
