@@ -5,16 +5,18 @@ from ..diagnostics import Code
 _PAGES = (
     Code(
         "AP0301",
-        "the model is not here",
+        "the model or an adapter is not here",
         "The folder or file does not exist. For a hub's or a package index's model this is a note: it is fetched by "
         "`appliance pull` or `appliance up`.",
         "Correct the path. Relative paths start at the profile's folder; a hub's model begins with `hf:`.",
     ),
     Code(
         "AP0302",
-        "the model cannot be read",
-        "Its headers are broken, cut off, or name an architecture that the engine does not have.",
-        "Fetch it again, or take a model of a supported architecture.",
+        "the model or an adapter cannot be read",
+        "The model's headers are broken, cut off, or name an architecture that the engine does not have. Or an "
+        "adapter's `adapter_config.json` is missing or broken, or asks for more than plain LoRA matrices; the message "
+        "names what.",
+        "Fetch it again; take a model of a supported architecture, or an adapter saved by PEFT as LoRA.",
     ),
     Code(
         "AP0303",

@@ -68,9 +68,9 @@ _PAGES = (
     Code(
         "AP0410",
         "the checkpoint cannot be used",
-        "A file of the model is missing, damaged, or describes an architecture that the native engine does "
-        "not have. Sizes and offsets in its headers are compared with the files before anything boots.",
-        "Fetch the model again, or name another one; the message lists the architectures.",
+        "A file of the model or of an adapter is missing, damaged, or describes an architecture that the native engine "
+        "does not have. Sizes and offsets in its headers are compared with the files before anything boots.",
+        "Fetch it again, or name another one; for a model the message lists the architectures.",
     ),
     Code(
         "AP0411",
