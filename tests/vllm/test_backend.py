@@ -13,19 +13,24 @@ import httpx
 import psutil
 import pytest
 import running
+from lora_files import write_adapter
 
 VLLM = Path(os.environ["APPLIANCE_VLLM"]).with_name("vllm")
 SECONDS = 400.0
 
 
-def profile(model: Path, **limits: Any) -> str:
+def profile(model: Path, adapters: tuple[str, ...] = ("polite",), **limits: Any) -> str:
     """Compilation is left out: it takes a minute, and nothing here depends on it."""
     return json.dumps(
         {
             "schema": 1,
             "name": "real",
             "release": "0.32",
-            "model": {"source": str(model), "max_context": 256},
+            "model": {
+                "source": str(model),
+                "max_context": 256,
+                "adapters": [{"name": name, "source": str(model.parent / name)} for name in adapters],
+            },
             "kv_cache": {"size": "64MiB"},
             "engine": {"backend": "vllm", "vllm": {"command": [str(VLLM)], "options": {"enforce-eager": True}}},
             "reload": {"watch": False},
@@ -39,6 +44,7 @@ class Up:
     appliance: running.Running
     file: Path
     model: Path
+    revision: int = 1
 
     def chat(self, **more: Any) -> httpx.Response:
         body = {"model": "real", "messages": [{"role": "user", "content": "yes"}], "max_tokens": 4, **more}
@@ -52,13 +58,16 @@ class Up:
 
     def reload(self, text: str, done: str) -> None:
         self.file.write_text(text)
+        self.revision += 1
         self.appliance.process.send_signal(signal.SIGHUP)
-        self.appliance.wait_for(done, SECONDS)
+        self.appliance.wait_for(f"revision {self.revision}: {done}", SECONDS)
 
 
 @pytest.fixture(scope="module")
 def up(tmp_path_factory: pytest.TempPathFactory, tiny_model: Callable[..., Path]) -> Iterator[Up]:
     model = tiny_model("qwen3", dtype="bfloat16", head_dim=32)
+    for seed, name in enumerate(("polite", "terse")):
+        write_adapter(model.parent / name, model, seed=seed, strength=3.0)
     folder = tmp_path_factory.mktemp("real")
     environment = {"VLLM_CPU_OMP_THREADS_BIND": "nobind"}
     with running.boot(profile(model), folder, ready=False, environment=environment) as appliance:
@@ -103,9 +112,18 @@ def test_messages_responses_models_and_numbers(up: Up) -> None:
     assert "appliance_engine_up" in numbers
 
 
+def test_adapters_come_and_go_live(up: Up) -> None:
+    own, polite = (up.chat(model=name, temperature=0).json()["choices"][0]["message"] for name in ("real", "polite"))
+    assert own != polite
+    up.reload(profile(up.model, ("terse",)), "applied")
+    assert up.chat(model="terse").status_code == 200
+    assert up.chat(model="polite").status_code == 404
+    assert up.generation() == 1
+
+
 def test_a_live_change_keeps_the_process(up: Up) -> None:
     before = up.processes()
-    up.reload(profile(up.model, max_tokens={"overflow": "reject"}), "revision 2: applied")
+    up.reload(profile(up.model, max_tokens={"overflow": "reject"}), "applied")
     assert up.chat(max_tokens=255).status_code == 400
     assert up.generation() == 1
     assert {one.pid for one in before} <= {one.pid for one in up.processes()}
@@ -115,14 +133,14 @@ def test_an_edit_that_vllm_refuses_leaves_the_old_one(up: Up) -> None:
     text = profile(up.model).replace(
         '"enforce-eager": true', '"enforce-eager": true, "max-loras": 2, "tokenizer": "/none"'
     )
-    up.reload(text, "revision 3: it failed")
+    up.reload(text, "it failed")
     assert up.chat().status_code == 200
     assert up.generation() == 1
 
 
 def test_an_engine_change_makes_a_new_generation(up: Up) -> None:
     before = [one for one in up.processes() if "vllm" in " ".join(one.cmdline())]
-    up.reload(profile(up.model).replace('"max_context": 256', '"max_context": 128'), "revision 4: applied")
+    up.reload(profile(up.model).replace('"max_context": 256', '"max_context": 128'), "applied")
     gone([one for one in before if "appliance" not in " ".join(one.cmdline())])
     assert up.chat().status_code == 200
     assert httpx.get(f"{up.appliance.base_url}/v1/models").json()["data"][0]["max_model_len"] == 128
