@@ -122,10 +122,6 @@ class History:
     def pinned(self) -> Pin | None:
         return self._store.pin
 
-    @property
-    def pinned_away_hash(self) -> str | None:
-        return self._store.pin.away if self._store.pin else None
-
     def last_good(self, before: int | None = None, unlike: str = "") -> Revision | None:
         """The newest applied one, below number `before` and with another text than the one with hash `unlike`."""
         limit = before if before is not None else self._store.last_number + 1

@@ -63,4 +63,3 @@ class ModelConfig:
     """Dtype of the weights in the file, or of the widest tensor in it; GGUF quantised types by their names (Q4_1)."""
     bos_token_id: int | None = None
     eos_token_ids: tuple[int, ...] = ()
-    pad_token_id: int | None = None

@@ -74,7 +74,6 @@ def read_config(path: str, header: GGUFHeader) -> ModelConfig:
         stored_dtype=dominant_dtype(header.tensors),
         bos_token_id=fields.optional_integer("tokenizer.ggml.bos_token_id", least=0),
         eos_token_ids=_end_ids(fields),
-        pad_token_id=fields.optional_integer("tokenizer.ggml.padding_token_id", least=0),
     )
     if own.integer("expert_count", 0, least=0):
         raise own.wrong("expert_count", "none: mixtures of experts are not supported")

@@ -76,7 +76,6 @@ def _common(fields: Fields, architecture: str, *, tied: bool, default_kv_heads: 
         stored_dtype=fields.text("dtype", fields.text("torch_dtype", "float32")).removeprefix("torch."),
         bos_token_id=next(iter(fields.token_ids("bos_token_id")), None),
         eos_token_ids=fields.token_ids("eos_token_id"),
-        pad_token_id=fields.optional_integer("pad_token_id", least=-1),
     )
 
 

@@ -21,10 +21,6 @@ class BlockManager:
         return len(self._blank) + len(self._cached)
 
     @property
-    def num_cached(self) -> int:
-        return len(self._cached)
-
-    @property
     def num_held(self) -> int:
         return self.num_blocks - self.num_free
 

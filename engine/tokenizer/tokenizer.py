@@ -37,18 +37,6 @@ class Tokenizer:
         """Highest id + 1; a model's own vocabulary may be padded beyond it."""
         return max(self.backend.get_vocab(with_added_tokens=True).values(), default=-1) + 1
 
-    @property
-    def bos_id(self) -> int | None:
-        return self._special_id("bos_token")
-
-    @property
-    def pad_id(self) -> int | None:
-        return self._special_id("pad_token")
-
-    def _special_id(self, name: str) -> int | None:
-        token = self.special_tokens.get(name)
-        return self.token_id(token) if isinstance(token, str) else None
-
     def token(self, token_id: int) -> str | None:
         """The vocabulary's spelling of an id (bytes in the byte alphabet), None outside the vocabulary."""
         return self.backend.id_to_token(token_id)

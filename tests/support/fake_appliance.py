@@ -36,7 +36,8 @@ class FakeAppliance:
         if self.running is None:
             raise RuntimeError("a defect of the fake")
         text = self.file.read_text()
-        pinned = self.history.pinned_away_hash == text_hash(text)
+        pin = self.history.pinned
+        pinned = pin is not None and pin.away == text_hash(text)
         synced = text == self.running.text
         drift = FieldChange(path="kv_cache.size", before=64 << 20, after=128 << 20, reload="engine", why="blocks")
         newest = next(revision for revision in self.history.list() if revision.outcome)

@@ -111,7 +111,7 @@ def test_a_pin_lasts_until_it_is_taken_away(path: Path, history: History) -> Non
     history.pin(1, away="abc")
     history.close()
     again = History(path)
-    assert again.pinned_away_hash == "abc" and again.pinned and again.pinned.revision == 1
+    assert again.pinned is not None and (again.pinned.away, again.pinned.revision) == ("abc", 1)
     again.unpin()
     again.close()
     once_more = History(path)

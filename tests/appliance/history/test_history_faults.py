@@ -176,7 +176,7 @@ def test_what_can_be_read_of_a_damaged_file_is_kept(tmp_path: Path) -> None:
     assert history.health().state == "renewed" and "30 of its revisions were saved" in history.health().detail
     good = history.last_good()
     assert good is not None and good.number == 30
-    assert history.pinned_away_hash == "away"
+    assert history.pinned is not None and history.pinned.away == "away"
     history.close()
 
 

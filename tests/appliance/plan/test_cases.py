@@ -11,7 +11,6 @@ from plan_inputs import machine, make_profile, tuples
 from appliance.diagnostics import ApplianceError, Position
 from appliance.plan import make_plan
 
-AT = Position("p.yaml", 3, 5)
 HERE = Path(__file__).parent
 CASES = sorted(path.stem for path in (HERE / "cases").glob("*.yaml"))
 

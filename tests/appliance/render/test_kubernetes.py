@@ -22,7 +22,12 @@ from appliance.render.names import dns_label
 Make = Callable[..., Subject]
 VLLM = "engine: {backend: vllm}\n"
 RAY = "engine: {backend: vllm, vllm: {options: {distributed-executor-backend: ray}}}\n"
-SEVERAL = RAY + "parallelism: {nodes: 2, pipeline: 2}\n"
+MORE = (
+    "",
+    "kv_cache: {size: 64MiB}\n",
+    "hardware: {memory_fraction: 0.5}\n",
+    "parallelism: {data: 2}\nkv_cache: {size: 64MiB}\n",
+)
 
 
 @pytest.fixture
@@ -74,7 +79,7 @@ def test_probes_and_times_come_from_the_plan(make: Make) -> None:
     assert "Startup budget" in rendered("kubernetes", subject).text
 
 
-@pytest.mark.parametrize("more", ["", "kv_cache: {size: 64MiB}\n", "hardware: {memory_fraction: 0.5}\n"])
+@pytest.mark.parametrize("more", MORE)
 def test_planning_inside_the_pod_finds_the_same_room(make: Make, tiny_model: Callable[..., Path], more: str) -> None:
     """Limits are the machine that the appliance sees there, with the supervisor already in memory."""
     subject = make(profile_text(more))

@@ -52,8 +52,8 @@ def test_the_real_model_equals_transformers(smollm2: Path, nasty: list[str]) -> 
         assert ours.decode(ids) == theirs.decode(ids)
         assert ours.decode(ids, skip_special=True) == theirs.decode(ids, skip_special_tokens=True)
     assert ours.eos_ids == (theirs.eos_token_id,)
-    assert ours.bos_id == theirs.bos_token_id
-    assert ours.pad_id == theirs.pad_token_id
+    assert ours.special_tokens["bos_token"] == theirs.bos_token
+    assert ours.special_tokens.get("pad_token") == theirs.pad_token
     assert ours.added_ids == set(theirs.get_added_vocab().values())
     assert ours.vocab_size == len(theirs)
 
