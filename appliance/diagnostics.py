@@ -1,7 +1,7 @@
 """One finding about one place in one file, the codes that name findings, and the errors that carry them.
 
 Knows nothing of profiles or formats. A diagnostic says position, fact, seen value and way out:
-`profiles/a.yaml:14:10 AP0321 error kv_cache.dtype: "fp9" is not a KV format; did you mean "fp8"?`
+`profiles/a.yaml:14:10 AP0104 error kv_cache.dtype: "fp9" is not a KV format; did you mean "fp8"?`
 """
 
 from dataclasses import dataclass, field

@@ -39,8 +39,8 @@ _PAGES = (
     Code(
         "AP0906",
         "the history cannot be read",
-        "No appliance runs in this state folder, and its `history.sqlite` cannot be read: it is damaged, or this user may "
-        "not read it. Looking never changes it; the next `appliance up` moves a damaged one aside and begins anew.",
+        "No appliance runs in this state folder, and its `history.sqlite` cannot be read: it is damaged, or this user "
+        "may not read it. Looking never changes it; the next `appliance up` moves a damaged one aside and begins anew.",
         "Use the user that runs the appliance, or start the appliance.",
     ),
     Code(
