@@ -54,7 +54,7 @@ class Context:
     def check_serving(self) -> None:
         """Raises ApiError 503 with Retry-After while nothing can be generated."""
         self.shared.check_serving()
-        if self.engines.ready is None and not self.engines.lead_on:
+        if self.engines.ready is None and not self.engines.lead_on and not self.engines.deputy:
             raise unavailable(f"the engine is not serving: {self.engines.reason}", retry_after=2)
 
     def generate(self, requests: list[Request]) -> Generation:

@@ -7,7 +7,7 @@ from appliance.engine.client import EngineDied
 from appliance.engine.protocol import Request
 from appliance.server.errors import unavailable
 from appliance.server.metrics import Numbers
-from appliance.server.pool import Engines, Pool, Replica
+from appliance.server.pool import Engines, Pool, Replica, weights
 from appliance.server.shared import Shared
 
 RESUME_SECONDS = 60.0
@@ -35,9 +35,7 @@ class Road:
 
     def leads_on(self, died: Replica, fingerprint: str) -> bool:
         """Whether what ran on `died`, with weights of that fingerprint, can go on."""
-        return died.carries or any(
-            replica is not died and _fingerprint(replica) == fingerprint for replica in self._known()
-        )
+        return died.carries or any(replica is not died and weights(replica) == fingerprint for replica in self._known())
 
     async def next(self, request: Request, left: Replica | None, fingerprint: str, cut: asyncio.Future[str]) -> Replica:
         """The same weights on another engine now, or after a carry the engines that serve next.
@@ -45,14 +43,14 @@ class Road:
         Raises EngineDied, ApiError 503 once it was cut.
         """
         known = [r for r in self._known() if r is not left and r.takes(request)]
-        same = [r for r in known if _fingerprint(r) == fingerprint]
+        same = [r for r in known if weights(r) == fingerprint]
         if same:
             return min(same, key=lambda replica: replica.load(self.pool.servers))
         return await self._current(request, cut)
 
     def _known(self) -> set[Replica]:
         current = self._shared.engines
-        return {*self._engines.open, *(current.open if current else ())}
+        return {*self._engines.open, *self._engines.deputy, *(current.open if current else ())}
 
     async def _current(self, request: Request, cut: asyncio.Future[str]) -> Replica:
         await _unless(cut, self._shared.gate.opened())
@@ -70,10 +68,6 @@ class Road:
                     up.cancel()
                 await asyncio.gather(*ups, return_exceptions=True)
         return engines.choose(request)
-
-
-def _fingerprint(replica: Replica) -> str | None:
-    return replica.client.ready.weights_fingerprint if replica.client.ready else None
 
 
 async def _unless(cut: asyncio.Future[str], waiting: Awaitable[object]) -> None:

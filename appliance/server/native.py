@@ -68,11 +68,13 @@ class NativeState:
         if isinstance(before, NativeState):
             context.readiness.take_over(before.context.readiness)
             before.retreat(self)
+            context.engines.succeed(before.context.engines)
         self._watches.start(context.pulse.watch, partial(context.readiness.watch, context))
 
     def retreat(self, successor: "NativeState") -> None:
         """Another state is current: whether these engines live is no longer this server's readiness."""
         self._successor = successor
+        self.context.engines.dismiss()
         self._watches.cancel()
 
     async def close(self) -> None:

@@ -96,6 +96,8 @@ class Engines:
     def __init__(self, pool: Pool, replicas: tuple[Replica, ...]) -> None:
         self.pool = pool
         self.replicas = replicas
+        self.deputies: tuple[Replica, ...] = ()
+        """Of the state before, with the same weights: while they are not retired they serve where no replica does."""
         self.pinned: Replica | None = None
         """While a state proves itself, the one replica that is asked."""
         self._known: Ready | None = None
@@ -105,6 +107,11 @@ class Engines:
     @property
     def open(self) -> tuple[Replica, ...]:
         return tuple(replica for replica in self.replicas if replica.open)
+
+    @property
+    def deputy(self) -> tuple[Replica, ...]:
+        """Those deputies that are there."""
+        return tuple(replica for replica in self.deputies if replica.open)
 
     @property
     def ready(self) -> Ready | None:
@@ -147,7 +154,7 @@ class Engines:
         """The least loaded, or one nearly so that has computed this prefix. Raises EngineDied."""
         if self.pinned is not None:
             return self.pinned
-        candidates = [replica for replica in self.open if replica.takes(request)]
+        candidates = [replica for replica in self.open or self.deputy if replica.takes(request)]
         if not candidates:
             raise EngineDied(self.reason or "the adapter is not loaded")
         if len(candidates) == 1:
@@ -166,9 +173,29 @@ class Engines:
             self._seen.popitem(last=False)
         return best
 
+    def succeed(self, before: "Engines") -> None:
+        """Those of the state before stand by until they are dismissed, where they hold the same weights."""
+        ours = {weights(replica) for replica in self.open}
+        self.deputies = tuple(one for one in before.open if one not in self.replicas and ours == {weights(one)})
+        for replica in self.deputies:
+            self.pool.keep(replica)
+
+    def dismiss(self, addresses: Iterable[str] | None = None) -> None:
+        """Deputies at these addresses, None = all, are asked nothing more."""
+        gone = [one for one in self.deputies if addresses is None or one.address in addresses]
+        self.deputies = tuple(one for one in self.deputies if one not in gone)
+        for replica in gone:
+            self.pool.release(replica)
+
     def release(self) -> None:
+        self.dismiss()
         for replica in self.replicas:
             self.pool.release(replica)
+
+
+def weights(replica: Replica) -> str | None:
+    """Their fingerprint; None while it is down."""
+    return replica.client.ready.weights_fingerprint if replica.client.ready else None
 
 
 async def engines_at(pool: Pool, addresses: Iterable[str]) -> Engines:

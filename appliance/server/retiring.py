@@ -34,4 +34,6 @@ async def retire(succession: Succession, addresses: frozenset[str], seconds: flo
     succession.shared.pool.mark(addresses, retired=True, carries=carry)
     carried = sum(state.carry(addresses) for state in succession.states) if carry else 0
     cut = sum(state.cut(addresses, CUT) for state in succession.states)
+    if succession.shared.engines is not None:
+        succession.shared.engines.dismiss(addresses)
     return Ends(max(0, most - carried - cut), carried, cut)

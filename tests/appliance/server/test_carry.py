@@ -306,3 +306,35 @@ def test_the_last_reader_of_an_old_state_closes_its_connection(two: Any) -> None
     second.stop()
     server.engine.stop()
     assert server.http.get("/ready").status_code == server.complete("ab").status_code == 200
+
+
+def test_the_old_engine_stands_in_for_a_new_one_that_dies(two: Any) -> None:
+    server, second = two
+    server.switch(engine_addresses=[second.address], generation=2)
+    third = server.another_engine(f"third-{next(NUMBERS)}", step=0.03)
+    server.switch(engine_addresses=[third.address], generation=3)
+    before = second.journal["submitted"]
+    stream = Stream(server)
+    server.until(stream.began, "it streams")
+    third.stop()
+    whole(stream.end())
+    assert server.complete("xy", max_tokens=2).json()["choices"][0]["text"] == "xy"
+    assert second.journal["submitted"] == before + 2
+    server.switch(engine_addresses=[second.address], generation=2)
+    assert server.complete("xy", max_tokens=2).status_code == 200
+
+
+def test_a_retired_engine_stands_in_for_nobody(two: Any) -> None:
+    server, second = two
+    server.switch(engine_addresses=[second.address], generation=2)
+    server.tell("retire", addresses=[server.engine.address], seconds=0, carry=True)
+    second.stop()
+    server.until(lambda: server.complete("xy", max_tokens=2).status_code == 503, "nobody serves")
+
+
+def test_an_engine_with_other_weights_stands_in_for_nobody(two: Any) -> None:
+    server, _ = two
+    other = server.another_engine(f"other-{next(NUMBERS)}", fingerprint="other")
+    server.switch(engine_addresses=[other.address], generation=2)
+    other.stop()
+    server.until(lambda: server.complete("xy", max_tokens=2).status_code == 503, "nobody serves")
