@@ -2,20 +2,21 @@
 
 from typing import Annotated
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
+from .secret import VARIABLE, Secret
 from .setting import Section, setting
-from .types import Duration, FilePath, wants
+from .types import Duration, FilePath
 
 
-class GitCredentials(Section):
-    """Exactly one of env and file: an access token for https, a private key for ssh."""
+class GitCredentials(Secret):
+    """An access token for https, a private key for ssh."""
 
     env: str | None = setting(
         None,
         description="Environment variable that holds the access token, or the text of the SSH private key.",
         reload="live",
-        pattern=r"^[A-Za-z_][A-Za-z0-9_]*$",
+        pattern=VARIABLE,
         form="the name of an environment variable",
     )
     file: FilePath | None = setting(
@@ -24,12 +25,6 @@ class GitCredentials(Section):
     username: str = setting(
         "git", description="User name that goes with an access token; ssh takes its own from repo.", reload="live"
     )
-
-    @model_validator(mode="after")
-    def one_reference(self) -> "GitCredentials":
-        if (self.env is None) == (self.file is None):
-            raise wants("exactly one of env and file")
-        return self
 
 
 class GitOps(Section):

@@ -2,29 +2,24 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
+from .secret import VARIABLE, Secret
 from .setting import Section, section, setting
-from .types import Bind, FilePath, wants
+from .types import Bind, FilePath
 
 
-class ApiKey(Section):
-    """Exactly one of the two."""
+class ApiKey(Secret):
+    """A key that requests may show."""
 
     env: str | None = setting(
         None,
         description="Environment variable that holds the key.",
         reload="live",
-        pattern=r"^[A-Za-z_][A-Za-z0-9_]*$",
+        pattern=VARIABLE,
         form="the name of an environment variable",
     )
     file: FilePath | None = setting(None, description="File whose first line is the key.", reload="live")
-
-    @model_validator(mode="after")
-    def one_reference(self) -> "ApiKey":
-        if (self.env is None) == (self.file is None):
-            raise wants("exactly one of env and file")
-        return self
 
 
 class Cors(Section):
