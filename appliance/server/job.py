@@ -121,6 +121,7 @@ def make_job(
 
 
 def request_id(http: HttpRequest | None, given: str | None) -> str:
+    """The header's, else the body's, else a new one. Raises ApiError 400 for a header that no log should hold."""
     header = http.headers.get("x-request-id") if http else None
     if header is None:
         return given or uuid.uuid4().hex

@@ -155,6 +155,7 @@ class SamplingFields(BaseModel):
 
 
 def check_ids(ids: Any, vocab_size: int, param: str) -> None:
+    """Raises ApiError 400 at `param` for the first id outside the vocabulary."""
     for token_id in ids:
         if not 0 <= token_id < vocab_size:
             raise bad_request(f"{param}: {token_id} is no token id; the vocabulary has {vocab_size}", param)

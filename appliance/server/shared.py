@@ -31,6 +31,7 @@ class Shared:
     """Those of the current state; None where it has none that speak our protocol."""
 
     def check_serving(self) -> None:
+        """Raises ApiError 503 once the server is on its way out."""
         if self.draining:
             raise unavailable("the server is shutting down", retry_after=5)
 

@@ -41,13 +41,17 @@ class Handler(Protocol):
         """`told` gets each phase as it ends. Goes on when whoever asked has left."""
         ...
 
-    async def rollback(self, to: Revision, actor: str, note: str, told: Told) -> Outcome: ...
+    async def rollback(self, to: Revision, actor: str, note: str, told: Told) -> Outcome:
+        """As reload, with the text of `to`; the text that is left is not tried again by itself."""
+        ...
 
     async def wanted(self) -> protocol.Text:
         """The text that the operator keeps, in a file or in git. ApplianceError when it cannot be read."""
         ...
 
-    async def plan_against(self, text: str, file: str) -> Planned: ...
+    async def plan_against(self, text: str, file: str) -> Planned:
+        """What a reload with `text` would do. ApplianceError also while nothing runs yet."""
+        ...
 
 
 class AdminServer:

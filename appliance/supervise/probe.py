@@ -21,6 +21,7 @@ class Readiness:
 
 
 def ask(address: tuple[str, int]) -> Readiness:
+    """Raises nothing: a server that cannot be asked is not ready, and the reason says why."""
     connection = http.client.HTTPConnection(*address, timeout=TIMEOUT_SECONDS)
     try:
         connection.request("GET", "/ready")
