@@ -1,6 +1,7 @@
 """Follows the children for the life of the appliance: says when it can serve, and why it cannot."""
 
 import asyncio
+import contextlib
 import time
 from typing import Protocol
 
@@ -15,6 +16,12 @@ from appliance.supervise.state import State
 from appliance.supervise.transition import Running
 
 
+LOOK_SECONDS = 2.0
+"""Between two looks at whether what runs serves as well: a process can be there and not answer."""
+DOUBTS = 2
+"""Looks in a row that find it does not, before it is told."""
+
+
 class Watched(Protocol):
     parts: Parts
     road: Road
@@ -24,6 +31,8 @@ class Watched(Protocol):
     machine: Machine | None
     changed_at: asyncio.Event
     """Set whenever a process or the running state is another."""
+    unready: str
+    """Why it does not serve although its processes are there; empty where it does."""
 
     @property
     def reloading(self) -> bool: ...
@@ -34,7 +43,7 @@ class Watched(Protocol):
 async def watch_readiness(watched: Watched) -> None:
     """Until cancelled. A reload minds its processes itself: nothing is said while one is under way."""
     report, changed = watched.parts.report, watched.changed_at
-    since, said, told_hint = watched.started, "", False
+    since, said, told_hint, doubts = watched.started, "", False, 0
     while True:
         while watched.machine is None or watched.reloading or not _all_ready(watched):
             changed.clear()
@@ -44,8 +53,13 @@ async def watch_readiness(watched: Watched) -> None:
             await changed.wait()
         if watched.state is State.READY:
             changed.clear()
-            await changed.wait()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(LOOK_SECONDS):
+                    await changed.wait()
+                    continue
+            doubts = await _doubt(watched, doubts)
             continue
+        watched.unready, doubts = "", 0
         listening = watched.parts.front.listening
         answer = await probe.poll(probe.local_address(listening))
         if watched.running is None or listening.fileno() < 0:
@@ -59,6 +73,24 @@ async def watch_readiness(watched: Watched) -> None:
         elif answer.engine and answer.reason != said:
             said = answer.reason
             report.note(f"{Position(str(watched.road.file))} AP0606 error endpoints: not ready: {said}", "error")
+
+
+async def _doubt(watched: Watched, doubts: int) -> int:
+    """How many looks in a row have found that it does not serve. The first and the last of them are told."""
+    listening = watched.parts.front.listening
+    answer = await probe.poll(probe.local_address(listening))
+    if listening.fileno() < 0 or watched.reloading or not _all_ready(watched):
+        return doubts
+    if answer.ready:
+        if watched.unready:
+            watched.parts.report.note("serves again")
+        watched.unready = ""
+        return 0
+    reason = answer.reason or "it is not ready"
+    if doubts + 1 >= DOUBTS and reason != watched.unready:
+        watched.unready = reason
+        watched.parts.report.note(f"its processes run, but it does not serve: {reason}", "error")
+    return doubts + 1
 
 
 def _all_ready(watched: Watched) -> bool:

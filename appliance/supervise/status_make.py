@@ -35,6 +35,7 @@ class Subject(Protocol):
     running: Running | None
     machine: Machine | None
     history_error: str
+    unready: str
 
 
 def make_status(subject: Subject, name: str, file: FileStatus | None, git: GitStatus | None) -> ApplianceStatus:
@@ -86,9 +87,12 @@ def reasons(subject: Subject) -> tuple[str, ...]:
         found.append(f"{what}; revision {now} runs")
     if subject.history_error and subject.history.health().state == "unwritable":
         found.append(subject.history_error)
+    if subject.state is State.READY and subject.unready:
+        found.append(f"its processes run, but it does not serve: {subject.unready}")
     if subject.state is State.READY and subject.running is not None:
         kept = [*subject.running.generation.keepers, *subject.parts.servers.keepers]
-        found += [f"the {one.role.name} process is {one.state}" for one in kept if one.state is not State.READY]
+        away = {State.READY, State.STOPPED} if subject.machine and subject.machine.trying else {State.READY}
+        found += [f"the {one.role.name} process is {one.state}" for one in kept if one.state not in away]
     return tuple(found)
 
 

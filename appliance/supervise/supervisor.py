@@ -54,6 +54,7 @@ class Supervisor:
     running: Running | None = None
     machine: Machine | None = None
     history_error: str = ""
+    unready: str = ""
 
     async def run(self) -> int:
         """Until SIGTERM, SIGINT or a failure. 0 = drained, 1 = cut short by a second signal."""
@@ -195,7 +196,15 @@ class Supervisor:
     def _spawn(self, work: Coroutine[Any, Any, Any]) -> None:
         task = asyncio.create_task(work)
         self._background.add(task)
-        task.add_done_callback(self._background.discard)
+        task.add_done_callback(self._spawned)
+
+    def _spawned(self, task: "asyncio.Task[Any]") -> None:
+        """Nobody waits for it, so that its defect is told here: what runs runs on."""
+        self._background.discard(task)
+        error = None if task.cancelled() else task.exception()
+        if error is not None and self.state not in (State.DRAINING, State.STOPPED):
+            lines = "".join(traceback.format_exception(error)).rstrip()
+            self.report.note(f"something in the background met a defect of the appliance\n{lines}", "error")
 
     def enter(self, state: State) -> None:
         self.state = state
