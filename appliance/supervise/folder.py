@@ -32,12 +32,14 @@ class StateFolder:
         self._position = position
         self._lock = FileLock(self.path / "lock", timeout=0)
         self._runtime: Path | None = None
+        self._taken: tuple[int, int] | None = None
 
     def __enter__(self) -> Self:
         """ApplianceError AP0602 when another appliance runs in it, AP0603 when it cannot be used."""
         try:
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._lock.acquire()
+            self._taken = self._identity()
         except Timeout as error:
             holder = self.read().get("pid")
             by = f" by process {holder}" if holder else ""
@@ -50,9 +52,21 @@ class StateFolder:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        if self._runtime:
+        if self._runtime and not self.gone:
             shutil.rmtree(self._runtime, ignore_errors=True)
         self._lock.release()
+
+    @property
+    def gone(self) -> bool:
+        """Somebody removed it; what stands there now may be another appliance's."""
+        return self._taken is not None and self._taken != self._identity()
+
+    def _identity(self) -> tuple[int, int] | None:
+        try:
+            found = (self.path / "lock").stat()
+        except OSError:
+            return None
+        return found.st_dev, found.st_ino
 
     @property
     def runtime(self) -> Path:
@@ -77,6 +91,8 @@ class StateFolder:
 
     def write(self, **status: object) -> None:
         """A full disk leaves the last one as it was: running does not depend on it, and history says what is wrong."""
+        if self.gone:
+            return
         part = self.path / "status.json.part"
         with contextlib.suppress(OSError):
             part.write_text(json.dumps(status))

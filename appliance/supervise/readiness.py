@@ -7,6 +7,7 @@ from typing import Protocol
 
 from appliance.diagnostics import Position
 from appliance.supervise import probe
+from appliance.supervise.folder import StateFolder
 from appliance.supervise.hint import hint
 from appliance.supervise.listener import url
 from appliance.supervise.machine import Machine
@@ -15,15 +16,19 @@ from appliance.supervise.road import Road
 from appliance.supervise.state import State
 from appliance.supervise.transition import Running
 
-
 LOOK_SECONDS = 2.0
 """Between two looks at whether what runs serves as well: a process can be there and not answer."""
+GONE = (
+    "AP0603 error the state folder was removed under this appliance, which serves on: no command reaches it, its "
+    "history is lost, new engines find no place; start it again when it may pause"
+)
 DOUBTS = 2
 """Looks in a row that find it does not, before it is told."""
 
 
 class Watched(Protocol):
     parts: Parts
+    folder: StateFolder
     road: Road
     started: float
     state: State
@@ -43,7 +48,7 @@ class Watched(Protocol):
 async def watch_readiness(watched: Watched) -> None:
     """Until cancelled. A reload minds its processes itself: nothing is said while one is under way."""
     report, changed = watched.parts.report, watched.changed_at
-    since, said, told_hint, doubts = watched.started, "", False, 0
+    since, said, told_hint, doubts, told_gone = watched.started, "", False, 0, False
     while True:
         while watched.machine is None or watched.reloading or not _all_ready(watched):
             changed.clear()
@@ -58,6 +63,9 @@ async def watch_readiness(watched: Watched) -> None:
                     await changed.wait()
                     continue
             doubts = await _doubt(watched, doubts)
+            if watched.folder.gone and not told_gone:
+                told_gone = True
+                report.note(f"{Position(str(watched.folder.path))} {GONE}", "error")
             continue
         watched.unready, doubts = "", 0
         listening = watched.parts.front.listening

@@ -23,3 +23,14 @@ def test_an_engine_that_answers_no_more_is_told(tmp_path: Path) -> None:
         door.with_suffix(".away").rename(door)
         made.up.wait_for("serves again")
         assert status(made).returncode == 0
+
+
+def test_a_removed_state_folder_is_told_and_its_successor_left_alone(tmp_path: Path) -> None:
+    with faked(tmp_path) as made:
+        made.state_folder.rename(tmp_path / "away")
+        made.up.wait_for("AP0603 error the state folder was removed under this appliance, which serves on")
+        assert made.get("/state").status_code == 200
+        (made.state_folder / "run").mkdir(parents=True)
+        (made.state_folder / "lock").touch()
+        assert made.up.stop() == 0
+        assert sorted(path.name for path in made.state_folder.iterdir()) == ["lock", "run"]
