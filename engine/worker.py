@@ -212,6 +212,7 @@ class Worker:
         except zmq.ZMQError as error:
             if error.errno != zmq.EHOSTUNREACH:
                 raise
-            logger.info("server %s is gone", server.hex())
             self._servers.discard(server)
-            self._engine.abort_owner(server)
+            ended = self._engine.abort_owner(server)
+            # servers come and go with every edit; only one that leaves work behind is worth a line
+            logger.log(logging.INFO if ended else logging.DEBUG, "a server has left, and %d requests with it", ended)

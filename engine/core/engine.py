@@ -95,9 +95,11 @@ class Engine:
         self._free_vacated()
         return updates
 
-    def abort_owner(self, owner: bytes) -> None:
-        """The server is gone: so are its requests."""
-        self.abort(owner, [request_id for holder, request_id in list(self._requests) if holder == owner])
+    def abort_owner(self, owner: bytes) -> int:
+        """The server is gone: so are its requests. How many those were."""
+        left = [request_id for holder, request_id in list(self._requests) if holder == owner]
+        self.abort(owner, left)
+        return len(left)
 
     def step(self) -> Updates:
         """One forward pass; nothing to do is fine."""

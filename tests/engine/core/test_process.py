@@ -208,7 +208,7 @@ def test_a_step_that_raises_ends_its_requests_only(start: Start, address: str) -
     process.close()
 
 
-@pytest.mark.parametrize(("level", "form"), [("info", "json"), ("error", "json"), ("info", "text")])
+@pytest.mark.parametrize(("level", "form"), [("debug", "json"), ("error", "json"), ("debug", "text")])
 def test_logs_have_the_level_and_form_of_the_profile(
     start: Start, address: str, tmp_path: Path, level: str, form: str
 ) -> None:
@@ -224,7 +224,7 @@ def test_logs_have_the_level_and_form_of_the_profile(
                     async with client.generate([ask("bad", [*fake_engine_main.POISON, 1])]) as updates:
                         assert [update.finish_reason async for update in updates] == ["error"]
         async with EngineClient(address) as client:
-            await until(lambda: level == "error" or "is gone" in log.read_text())
+            await until(lambda: level == "error" or "has left" in log.read_text())
 
     asyncio.run(scenario())
     process.end()

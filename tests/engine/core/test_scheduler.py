@@ -219,7 +219,8 @@ def test_a_server_that_goes_takes_its_requests_with_it() -> None:
     bench.engine.add(b"gone", [ask("a", [1], 50), ask("b", [2], 50)])
     bench.add(ask("a", [3], 5))
     bench.step()
-    bench.engine.abort_owner(b"gone")
+    assert bench.engine.abort_owner(b"gone") == 2
+    assert bench.engine.abort_owner(b"gone") == 0
     assert bench.engine.stats().running == 1
     bench.run()
     assert bench.tokens("a") == continuation([3], 5)
