@@ -12,6 +12,8 @@ from typing import Any
 import httpx
 
 PATIENCE = 600.0
+MOVE_SECONDS = 10.0
+"""Within which clients learn of a new address, once nothing listens on the old one."""
 
 
 @dataclass(frozen=True)
@@ -179,24 +181,42 @@ class Clients:
                 turn += 1
 
     async def hear(self, client: httpx.AsyncClient, number: int) -> Heard:
-        ask = self._asks[number]
         heard = Heard(number, time.monotonic())
-        reader = Reader(ask, heard)
+        url = self._url()
         try:
-            async with client.stream("POST", f"{self._url()}{ask.path}", json=ask.body) as answer:
-                if answer.status_code != 200:
-                    heard.lost = f"{answer.status_code} {(await answer.aread()).decode(errors='replace')[:300]}"
-                elif not answer.headers["content-type"].startswith("text/event-stream"):
-                    heard.wrong = f"content-type {answer.headers['content-type']}"
-                else:
-                    reader.begin()
-                    async for line in answer.aiter_lines():
-                        reader.line(line)
-                    reader.end(self.expected.get(number, frozenset()))
+            try:
+                await self._answer(client, url, heard)
+            except httpx.ConnectError:
+                if (url := await self._moved(url)) is None:
+                    raise
+                await self._answer(client, url, heard)
         except httpx.TransportError as error:
             heard.lost = f"{type(error).__name__}: {error} after {len(heard.text)} characters"
         heard.ended = time.monotonic()
         return heard
+
+    async def _answer(self, client: httpx.AsyncClient, url: str, heard: Heard) -> None:
+        ask = self._asks[heard.number]
+        reader = Reader(ask, heard)
+        async with client.stream("POST", f"{url}{ask.path}", json=ask.body) as answer:
+            if answer.status_code != 200:
+                heard.lost = f"{answer.status_code} {(await answer.aread()).decode(errors='replace')[:300]}"
+            elif not answer.headers["content-type"].startswith("text/event-stream"):
+                heard.wrong = f"content-type {answer.headers['content-type']}"
+            else:
+                reader.begin()
+                async for line in answer.aiter_lines():
+                    reader.line(line)
+                reader.end(self.expected.get(heard.number, frozenset()))
+
+    async def _moved(self, url: str) -> str | None:
+        """Where the server is now, when it went to another address."""
+        deadline = time.monotonic() + MOVE_SECONDS
+        while time.monotonic() < deadline:
+            if (now := self._url()) != url:
+                return now
+            await asyncio.sleep(0.05)
+        return None
 
 
 @contextmanager

@@ -229,7 +229,7 @@ def walked(site: Site, done: list[str]) -> Iterator[None]:
     """What fails is told with the way there and the last that the appliance said."""
     try:
         yield
-    except AssertionError as error:
+    except Exception as error:
         error.add_note("\n".join([f"seed {SEED}: {', '.join(done)}", *site.made.up.lines[-150:]]))
         raise
 
