@@ -52,7 +52,7 @@ def ask(
     found: "Found",
     request: "Request",
     answer: type[Wanted],
-    told: "Callable[[Phase], None] | None" = None,
+    told: "Callable[[Phase | str], None] | None" = None,
     wait: bool = False,
 ) -> Wanted:
     """wait: however long it takes."""
@@ -88,6 +88,9 @@ def try_out(found: "Found", request: "Reload | Rollback") -> NoReturn:
     raise typer.Exit(print_outcome(tried.outcome, console()))
 
 
-def print_phase(phase: "Phase") -> None:
-    """In the form in which `appliance up` prints them."""
+def print_phase(phase: "Phase | str") -> None:
+    """In the form in which `appliance up` prints them; on standard error what lasts just now."""
+    if isinstance(phase, str):
+        typer.echo(f"  {phase} ...", err=True)
+        return
     typer.echo(f"  {phase.name:<24}{phase.seconds:6.2f} s  {phase.detail}".rstrip())

@@ -21,7 +21,7 @@ from appliance.supervise.history_records import Phase, Revision
 from appliance.supervise.proposal import Outcome
 from appliance.supervise.status import ApplianceStatus
 
-Told = Callable[[Phase], None]
+Told = Callable[[Phase | str], None]
 
 
 class Handler(Protocol):
@@ -38,7 +38,7 @@ class Handler(Protocol):
     async def status(self) -> ApplianceStatus: ...
 
     async def reload(self, actor: str, note: str, told: Told) -> Outcome:
-        """`told` gets each phase as it ends. Goes on when whoever asked has left."""
+        """`told` gets each phase as it ends, and in words what lasts. Goes on when whoever asked has left."""
         ...
 
     async def rollback(self, to: Revision, actor: str, note: str, told: Told) -> Outcome:
@@ -160,8 +160,8 @@ def _send(writer: asyncio.StreamWriter, answer: Answer) -> None:
         writer.write(ENCODER.encode(answer) + b"\n")
 
 
-def _tell(writer: asyncio.StreamWriter, phase: Phase) -> None:
-    _send(writer, protocol.Progress(phase=phase))
+def _tell(writer: asyncio.StreamWriter, news: Phase | str) -> None:
+    _send(writer, protocol.Doing(text=news) if isinstance(news, str) else protocol.Progress(phase=news))
 
 
 def _failure(code: str, fact: str, fix: str) -> Failure:

@@ -9,7 +9,7 @@ from typing import Self, TypeVar
 import msgspec
 
 from appliance.diagnostics import ApplianceError, Position
-from appliance.supervise.admin_protocol import ANSWERS, ENCODER, Answer, Failure, Progress, Request
+from appliance.supervise.admin_protocol import ANSWERS, ENCODER, Answer, Doing, Failure, Progress, Request
 from appliance.supervise.admin_socket import address
 from appliance.supervise.errors import cannot_run
 from appliance.supervise.history_records import Phase
@@ -54,10 +54,10 @@ class AdminClient:
         self,
         request: Request,
         answer: type[Wanted],
-        told: Callable[[Phase], None] | None = None,
+        told: Callable[[Phase | str], None] | None = None,
         seconds: float | None = ANSWER_SECONDS,
     ) -> Wanted:
-        """`told` gets the phases that come before the answer; seconds None = as long as it takes.
+        """`told` gets the phases that come before the answer, and what lasts; seconds None = as long as it takes.
 
         Raises the ApplianceError that the other side raised, or AP0905.
         """
@@ -66,9 +66,9 @@ class AdminClient:
             self._connection.sendall(ENCODER.encode(request) + b"\n")
             while line := self._lines.readline():
                 found = ANSWERS.decode(line)
-                if isinstance(found, Progress):
+                if isinstance(found, Progress | Doing):
                     if told is not None:
-                        told(found.phase)
+                        told(found.phase if isinstance(found, Progress) else found.text)
                 elif isinstance(found, Failure):
                     raise ApplianceError(list(found.diagnostics), found.exit_code, list(found.notes))
                 elif isinstance(found, answer):

@@ -1,5 +1,6 @@
 """What the supervisor answers on the admin channel."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Protocol
@@ -16,12 +17,15 @@ from appliance.supervise.errors import cannot_run
 from appliance.supervise.history import History
 from appliance.supervise.history_records import Phase, Revision, text_hash
 from appliance.supervise.judge import new_contents, with_room
+from appliance.supervise.machine import Machine
 from appliance.supervise.proposal import Outcome, Proposal
 from appliance.supervise.status import ApplianceStatus, FieldChange, GitStatus
 from appliance.supervise.status_file import differences, file_status
 from appliance.supervise.status_make import Subject, make_status
 
-Told = Callable[[Phase], None]
+Told = Callable[[Phase | str], None]
+LASTING_SECONDS = 1.0
+"""Between two looks at what whoever asked is waiting for."""
 
 
 class Supervised(Subject, Protocol):
@@ -135,21 +139,34 @@ class AdminHandler:
 
         def watch(phase: Phase) -> None:
             """Only of this proposal, or of the one that reads the same file in its stead."""
-            trying = machine.trying if machine else None
-            if trying is not None and (_asked(trying) == _asked(proposal) or trying.text is proposal.text is None):
+            if machine and not machine.inbox.waits(proposal):
                 told(phase)
 
         if machine is None:
             return await self._subject.propose(proposal)
         machine.watchers.add(watch)
+        lasting = asyncio.create_task(_lasting(machine, proposal, told))
         try:
             return await self._subject.propose(proposal)
         finally:
+            lasting.cancel()
             machine.watchers.discard(watch)
 
 
-def _asked(proposal: Proposal) -> tuple[str, str, str]:
-    return proposal.source, proposal.actor, proposal.note
+async def _lasting(machine: Machine, proposal: Proposal, told: Told) -> None:
+    """Tells what goes on, once for everything that lasts."""
+    said = ""
+    while True:
+        await asyncio.sleep(LASTING_SECONDS)
+        trying, phases = machine.trying, machine.phases
+        if trying is None or phases is None or not phases.now:
+            continue
+        text = phases.now
+        if machine.inbox.waits(proposal):
+            text = f"waits for revision {phases.record.revision} ({trying.source}): {text}"
+        if text != said:
+            said = text
+            told(text)
 
 
 def _stands(change: FieldChange, overridden: frozenset[str]) -> FieldChange:

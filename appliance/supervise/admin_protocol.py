@@ -1,6 +1,6 @@
 """What commands ask a running appliance, and its answers: one JSON object per line on `admin.sock`.
 
-A connection carries one request at a time. Zero or more Progress lines come before the answer.
+A connection carries one request at a time. Zero or more lines of Progress and Doing come before the answer.
 """
 
 import msgspec
@@ -70,6 +70,12 @@ class Progress(msgspec.Struct, frozen=True, tag="progress", kw_only=True):
     phase: Phase
 
 
+class Doing(msgspec.Struct, frozen=True, tag="doing", kw_only=True):
+    """What takes longer than a moment just now; Progress follows when it has ended."""
+
+    text: str
+
+
 class Queued(msgspec.Struct, frozen=True, tag="queued"):
     pass
 
@@ -114,7 +120,7 @@ class Failure(msgspec.Struct, frozen=True, tag="failure", kw_only=True):
     notes: tuple[str, ...] = ()
 
 
-Answer = StatusAnswer | Progress | Queued | Tried | Listed | Shown | Texts | Planned | Failure
+Answer = StatusAnswer | Progress | Doing | Queued | Tried | Listed | Shown | Texts | Planned | Failure
 
 REQUESTS = msgspec.json.Decoder(Request)
 ANSWERS: msgspec.json.Decoder[Answer] = msgspec.json.Decoder(Answer)

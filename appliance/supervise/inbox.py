@@ -32,6 +32,10 @@ class Inbox:
     def __len__(self) -> int:
         return len(self._waiting)
 
+    def waits(self, proposal: Proposal) -> bool:
+        """Is it not its turn yet?"""
+        return any(ticket.proposal is proposal for ticket in self._waiting)
+
     @property
     def overtaken(self) -> bool:
         """Has a newer state come than what was taken last?"""
