@@ -1,6 +1,6 @@
 """Applies rules to settings, oldest release first, and keeps a record of what each one did."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from heapq import heapify, heappop, heappush
 from typing import TypeAlias
@@ -12,7 +12,7 @@ from appliance.migrations.matching import fits, holds, look_up
 from appliance.migrations.operations import KEEP, Raw
 from appliance.migrations.rule import Put, Room, Rule, Target
 from appliance.migrations.settings import Leaf, Settings, flat, value_of
-from appliance.migrations.values import parse, to_text
+from appliance.migrations.values import parse, same, to_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +41,15 @@ def apply_rules(rules: Iterable[Rule], settings: Settings, model: str | None) ->
         place, rule = heappop(waiting)
         if not all(holds(condition, settings, model) for condition in rule.touches):
             continue
-        for site, leaves in settings.at(rule.target):
+        groups = settings.at(rule.target)
+        scattered = _scattered(rule, groups)
+        for site, leaves in groups:
             key = (id(site), rule.target, rule.since)
             value = value_of(leaves, len(rule.target.path))
             if key in answered or not fits(rule.match, value):
                 continue
             answered.add(key)
-            steps.append(_apply(rule, settings, site, leaves))
+            steps.append(_apply(rule, settings, site, leaves, scattered))
             for name in {(put.target.room, put.target.name) for put in rule.puts or ()} - named:
                 named.add(name)
                 for later in by_name.get(name, ()):
@@ -73,13 +75,23 @@ def _by_name(rules: tuple[Rule, ...]) -> dict[tuple[Room, str], list[_Ordered]]:
     return found
 
 
-def _apply(rule: Rule, settings: Settings, site: OptionSite, leaves: list[Leaf]) -> Step:
+def _scattered(rule: Rule, groups: Sequence[tuple[OptionSite, list[Leaf]]]) -> bool:
+    """Whether the file sets the target to different values, as branches of a script do."""
+    if not rule.puts or len(groups) < 2:
+        return False
+    said = [value_of(leaves, len(rule.target.path)) for site, leaves in groups if not site.source]
+    return any(value is UNKNOWN or not same(value, said[0]) for value in said[1:])
+
+
+def _apply(rule: Rule, settings: Settings, site: OptionSite, leaves: list[Leaf], scattered: bool) -> Step:
     value = value_of(leaves, len(rule.target.path))
     if rule.puts is None:
         return Step(rule, site, value)
     try:
         for put in rule.puts:
             _check_open(put.target, rule.target, settings, value)
+            if scattered and put.target.room is not rule.target.room:
+                raise _StuckError(f"it is set to different values; hand the one that counts to {put.target}")
         new = [leaf for put in rule.puts for leaf in _put(put, rule.target, leaves)]
     except _StuckError as stuck:
         return Step(rule, site, value, str(stuck))

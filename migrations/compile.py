@@ -30,7 +30,12 @@ class _Home:
     def together(self) -> bool:
         """Whether everything that arrives is written as one JSON value of the host."""
         unknown = any(leaf.value is UNKNOWN or isinstance(leaf.value, Raw) for leaf in self.leaves)
-        return len(self.leaves) > 1 and not unknown
+        return len(self.leaves) > 1 and not unknown and not self.repeated
+
+    @cached_property
+    def repeated(self) -> bool:
+        """Whether several sites set the same thing, as branches of a script do: each keeps its own."""
+        return len({leaf.path for leaf in self.leaves}) < len(self.leaves)
 
 
 @dataclass(frozen=True)
@@ -151,9 +156,9 @@ def _homes(
                 existing = next((s for s in sites if _place(s) == place and _takes_keys(s) and staying[id(s)]), None)
                 homes[place] = _Home(existing, existing is not None)
             homes[place].leaves.append(leaf)
-    hosts: set[int] = set()
+    hosts = {sender for home in homes.values() if home.repeated for sender in home.senders}
     for place, home in homes.items():
-        if home.inside:
+        if home.inside or home.repeated:
             continue
         for site in vacated:
             if id(site) in home.senders and id(site) not in hosts and (_place(site)[0] is place[0]):
@@ -178,7 +183,10 @@ def _outgoing(
     for place in dict.fromkeys((leaf.room, leaf.name) for leaf in leaving):
         home = homes[place]
         mine = [leaf for leaf in leaving if (leaf.room, leaf.name) == place]
-        if home.inside and home.site is not None:
+        if home.repeated and not hosting and not staying[id(site)] and _place(site)[0] is place[0]:
+            hosting = True
+            operations += _apart(site, place, mine)
+        elif home.inside and home.site is not None:
             # an empty mapping has no leaf with a path, and adds nothing to one that is there
             operations += [Insert(home.site, leaf.path, _plain(leaf)) for leaf in mine if leaf.path]
         elif home.site is site:
@@ -203,9 +211,14 @@ def _host(site: OptionSite, place: Place, home: _Home) -> list[Operation]:
         return [Rewrite(site, name), *_inner(site, moved)]
     if home.together:
         return [Rewrite(site, name, nest((leaf.path, leaf.value) for leaf in home.leaves))]
+    return _apart(site, place, mine)
+
+
+def _apart(site: OptionSite, place: Place, mine: list[Leaf]) -> list[Operation]:
+    """The site becomes the first of its own leaves; the others follow it."""
     first, *others = mine
     value: NewValue | Keep = KEEP if first.origin == () and not first.changed else _plain(first)
-    return [Rewrite(site, name, value, name_path=first.path), *(_add(site, leaf) for leaf in others)]
+    return [Rewrite(site, place[1], value, name_path=first.path), *(_add(site, leaf) for leaf in others)]
 
 
 def _same_inside(site: OptionSite, home: _Home) -> bool:

@@ -33,6 +33,7 @@ class Leaf:
 
 
 Place: TypeAlias = tuple[Room, str, Path]
+Spelling: TypeAlias = tuple[Kind, str, Path]
 
 
 class Settings:
@@ -46,6 +47,8 @@ class Settings:
         self._slot: dict[int, int] = {}
         self._named: dict[tuple[Room, str], dict[int, Leaf]] = {}
         self._taken: Counter[Place] = Counter()
+        self._spelled: Counter[tuple[Place, Spelling]] = Counter()
+        self._sent: Counter[tuple[Place, int]] = Counter()
         self._open: Counter[tuple[Room, str]] = Counter()
         self._mapped: Counter[tuple[Room, str]] = Counter()
         self._flat: list[Leaf] | None = None
@@ -110,12 +113,19 @@ class Settings:
         self._flat = None
 
     def fitting(self, new: Iterable[Leaf], old: Iterable[Leaf]) -> list[Leaf]:
-        """Those of the new leaves whose place is free once the old ones are gone: what a person wrote wins."""
-        left = Counter((leaf.room, leaf.name, leaf.path) for leaf in old)
+        """Those of the new leaves whose place is free once the old ones are gone: what a person wrote wins.
+
+        What the same old option sent there from another site is no hindrance: two branches of a script may both name
+        it, and only one of them runs.
+        """
+        gone = list(old)
+        left = Counter(_place(leaf) for leaf in gone)
+        sites = {id(leaf.site): leaf.site for leaf in gone}.values()
         fit: dict[Place, Leaf] = {}
         for leaf in new:
-            key = (leaf.room, leaf.name, leaf.path)
-            if self._taken[key] <= left[key]:
+            key = _place(leaf)
+            again = sum(self._spelled[key, _spelling(site)] - self._sent[key, id(site)] for site in sites)
+            if self._taken[key] - again <= left[key]:
                 fit.setdefault(key, leaf)
         return list(fit.values())
 
@@ -125,10 +135,21 @@ class Settings:
         self._count(leaf, 1)
 
     def _count(self, leaf: Leaf, by: int) -> None:
-        self._taken[leaf.room, leaf.name, leaf.path] += by
+        place = _place(leaf)
+        self._taken[place] += by
+        self._spelled[place, _spelling(leaf.site)] += by
+        self._sent[place, id(leaf.site)] += by
         if not leaf.site.path:
             self._open[leaf.room, leaf.name] += by * (leaf.value is UNKNOWN and not leaf.path)
             self._mapped[leaf.room, leaf.name] += by * isinstance(leaf.site.value, dict)
+
+
+def _place(leaf: Leaf) -> Place:
+    return leaf.room, leaf.name, leaf.path
+
+
+def _spelling(site: OptionSite) -> Spelling:
+    return site.kind, site.name, site.path
 
 
 def leaves_of(site: OptionSite) -> list[Leaf]:

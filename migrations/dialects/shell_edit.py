@@ -23,14 +23,23 @@ def edit_words(deployment: Deployment, operations: Sequence[Operation]) -> list[
                 edit = place.words.remark.edit(operation.text)
                 remarks |= {edit: None} if edit else {}
         elif isinstance(operation, Add):
-            if place is None or place.borrowed or place.words.syntax.compact:
+            if place is None or place.borrowed or not _follows(editor, place, operation):
                 _add(editor, deployment, operation, remarks)
-            else:
-                editor.do(operation)
         elif place and not place.borrowed:
             editor.do(operation)
     edits = editor.edits()
     return [*remarks, *edits, *_dropped(editor.emptied)]
+
+
+def _follows(editor: WordEditor, place: Place, operation: Add) -> bool:
+    """Whether the new option could be put behind the old one: a text without quotes takes no value that needs them."""
+    try:
+        editor.do(operation)
+    except CannotEditError:
+        if not place.words.syntax.compact:
+            raise
+        return False
+    return True
 
 
 def _add(editor: WordEditor, deployment: Deployment, operation: Add, edits: dict[Edit, None]) -> None:
