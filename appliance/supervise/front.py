@@ -93,7 +93,9 @@ class Front:
         """Takes the new address, before anything else is tried. ApplianceError AP0601: nothing has changed."""
         bind, count = after.value("security.bind"), after.value("parallelism.api_servers")
         same = self.override is not None or before.value("security.bind") == bind
-        self._next = Side(self.listening if same else self._bind(bind, position), count=count)
+        self._next = Side(
+            self.listening if same else listen(bind, position("security.bind"), instead="security.bind: "), count=count
+        )
 
     async def enter(self, group: ServerGroup) -> str:
         """New servers with the group's configuration accept on the new socket; the old ones are asked nothing more.

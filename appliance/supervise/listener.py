@@ -18,8 +18,8 @@ def split(bind: str) -> tuple[str, int]:
     return host.removeprefix("[").removesuffix("]"), int(port)
 
 
-def listen(bind: str, position: Position, path: str = "security.bind") -> socket.socket:
-    """ApplianceError AP0601 when the address cannot be had."""
+def listen(bind: str, position: Position, path: str = "security.bind", instead: str = "--bind ") -> socket.socket:
+    """ApplianceError AP0601 when the address cannot be had. `instead`: what another one is written behind."""
     try:
         host, port = split(bind)
     except ValueError as error:
@@ -39,7 +39,7 @@ def listen(bind: str, position: Position, path: str = "security.bind") -> socket
         listener.close()
         if error.errno == errno.EADDRINUSE:
             fact = f"port {port} on {host} is in use{_holder(port)}"
-            fix = f"stop that process, or take another port: --bind {host}:{port + 1 if port < 65535 else 0}"
+            fix = f"stop that process, or take another port: {instead}{host}:{port + 1 if port < 65535 else 0}"
         else:
             fact = f"cannot listen on {bind}: {error.strerror}"
             fix = "choose a port above 1023" if error.errno == errno.EACCES else "choose an address of this machine"
