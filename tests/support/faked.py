@@ -74,8 +74,16 @@ class Faked:
         self.write(**settings)
         self.hang_up()
         ended = self.ending(seen)
-        self.up.base_url = str(json.loads((self.state_folder / "status.json").read_text())["url"])
+        if applied := re.match(r"revision (\d+): applied", ended):
+            # the line is printed a moment before the status is written
+            self.up.wait_until(lambda: self.written["revision"] == int(applied.group(1)))
+        self.up.base_url = str(self.written["url"])
         return ended
+
+    @property
+    def written(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads((self.state_folder / "status.json").read_text())
+        return found
 
     def endings(self) -> list[str]:
         return re.findall(r"^revision \d+: (?:.*), \d+\.\d\d s.*$", self.up.output, re.MULTILINE)
