@@ -167,9 +167,15 @@ def _value(leaf: Leaf, facts: Facts) -> Iterator[Change]:
             yield from _bounds(leaf, float(found), facts)
 
 
+# as many values as a person reads in one line
+_LISTED = 12
+
+
 def _choice(leaf: Leaf, value: Any, facts: Facts) -> Change:
     near = get_close_matches(str(value), [str(known) for known in facts.values], 1, 0.6)
-    listed = ", ".join(str(known) for known in facts.values)
+    listed = ", ".join(str(known) for known in facts.values[:_LISTED])
+    if len(facts.values) > _LISTED:
+        listed += f" ... (`appliance explain {leaf.name}` names all {len(facts.values)})"
     way_out = f'did you mean "{near[0]}"?' if near else f"one of {listed}"
     return _finding(leaf, "VM0007", Severity.ERROR, f'"{to_text(value)}" is not a value it takes', way_out)
 

@@ -101,7 +101,7 @@ def _back(book: Catalogue, rule: Rule, target: Release) -> bool:
 
 def _alive(book: Catalogue, rule: Rule, start: Release) -> bool:
     """Whether the old text still means in `start` what it says; a rule about one value cannot know, so it says no."""
-    return rule.nature is not Nature.VALUE and _exists(book, rule.target, start)
+    return rule.match is None and _exists(book, rule.target, start)
 
 
 def _exists(book: Catalogue, target: Target, release: Release) -> bool:

@@ -6,6 +6,10 @@ from appliance.migrations.since import Since
 since = Since("0.11.0")
 
 _V0 = "it steered the old engine, which is gone"
+_SUFFIXED = (
+    *("FLASH_ATTN", "FLASHINFER", "TRITON_ATTN", "TRITON_MLA", "FLASHMLA", "CUTLASS_MLA", "FLASH_ATTN_MLA"),
+    *("FLASHINFER_MLA", "ROCM_AITER_MLA"),
+)
 
 RULES = (
     since.no_effect(
@@ -30,6 +34,16 @@ RULES = (
             ("VM1105", "VLLM_GPT_OSS_USE_CONTAINER_TOOL", "tools are named by --tool-server", "envs.py:1234 in 0.10.2"),
             ("VM1106", "VLLM_TEST_DYNAMO_FULLGRAPH_CAPTURE", "a test switch of the compiler", "envs.py:383 in 0.10.2"),
         )
+    ),
+    since.value(
+        "VM1140",
+        env("VLLM_ATTENTION_BACKEND"),
+        {f"{name}_VLLM_V1": name for name in _SUFFIXED},
+        Is(tuple(f"{name}_VLLM_V1" for name in _SUFFIXED)),
+        "with one engine left, its backends bear no suffix any more",
+        "platforms/interface.py:43-69 in 0.10.2, :40-63 in 0.11.0",
+        "VLLM_ATTENTION_BACKEND=FLASHINFER_VLLM_V1",
+        "VLLM_ATTENTION_BACKEND=FLASHINFER",
     ),
     since.default(
         "VM1107",

@@ -8,7 +8,22 @@ since = Since("0.11.2")
 _ROPE_EVIDENCE = "config/model.py:150-153 in 0.11.0; transformers_utils/config.py:675-677 in 0.11.2"
 _COMPILE = "compilation-config"
 
+# TORCH_SDPA is still listed, but for encoders of pictures only: as a model's backend it stops the start.
+_OLD_BACKENDS = (
+    *("TORCH_SDPA", "TORCH_SDPA_VLLM_V1", "XFORMERS_VLLM_V1", "ROCM_FLASH", "HPU_ATTN", "OPENVINO", "PALLAS_VLLM_V1"),
+    *("BLOCK_SPARSE_FLASH_ATTN", "DUAL_CHUNK_FLASH_ATTN", "DIFFERENTIAL_FLASH_ATTN"),
+)
+
 RULES = (
+    since.gone(
+        "VM1141",
+        env("VLLM_ATTENTION_BACKEND"),
+        "this backend belonged to the old engine or to another platform; the engine chooses one that fits",
+        "platforms/interface.py:45-57 in 0.11.0; attention/backends/registry.py:29-90 in 0.11.2",
+        "VLLM_ATTENTION_BACKEND=TORCH_SDPA",
+        match=Is(_OLD_BACKENDS),
+        advice="name another backend only if you measured it",
+    ),
     since.no_effect(
         "VM1111",
         env("VLLM_USE_V1"),
