@@ -14,6 +14,7 @@ from appliance.migrations.dialects.ray_configs import read_configs
 from appliance.migrations.dialects.serving import model_of
 from appliance.migrations.dialects.vllm_config import config, is_config
 from appliance.migrations.dialects.wishes import Homes
+from appliance.migrations.dialects.wrappers import wrapper_of
 from appliance.migrations.dialects.yaml_dialect import YamlDialect
 from appliance.migrations.dialects.yaml_scalar import decode
 from appliance.migrations.dialects.yaml_tree import Tree, entries, get, items, text_of, tree_of, walk
@@ -110,11 +111,14 @@ def _predictor(reader: Reader, node: MappingNode) -> list[Deployment]:
     """KServe's InferenceService: arguments go to the runtime's container, or the pod is written out."""
     predictor = get(node, "spec", "predictor")
     found = []
-    for part in (get(predictor, "model"), get(predictor, "vllm"), get(predictor, "huggingface")):
+    for key in ("model", "vllm", "huggingface"):
+        part = get(predictor, key)
         if part is not None:
             runtime = text_of(get(part, "runtime")) + text_of(get(part, "modelFormat", "name"))
             uri = text_of(get(part, "storageUri")) or None
-            found += reader.process(part, _name(node), model=uri, certain="vllm" in runtime.lower())
+            certain = "vllm" in runtime.lower()
+            wrapper = wrapper_of(key, runtime)
+            found += reader.process(part, _name(node), model=uri, certain=certain, wrapper=wrapper)
     return found + read_containers(reader, node, _name(node))
 
 

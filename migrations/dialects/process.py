@@ -21,6 +21,7 @@ from appliance.migrations.dialects.serving import (
 )
 from appliance.migrations.dialects.shell_words import texts
 from appliance.migrations.dialects.wishes import Homes, Sink
+from appliance.migrations.dialects.wrappers import Wrapper, wrapper_of
 from appliance.migrations.dialects.yaml_scalar import decode
 from appliance.migrations.dialects.yaml_tree import get, text_of
 from appliance.migrations.values import templated
@@ -41,15 +42,19 @@ class Reader(EnvReader):
         hint: ReleaseHint | None = None,
         files: Node | None = None,
         variables: Node | None = None,
+        wrapper: Wrapper | None = None,
     ) -> list[Deployment]:
         """certain: this is known to be an engine, whatever the image. files: names of files with variables.
 
-        variables: the environment where it does not stand in the mapping itself.
+        variables: the environment where it does not stand in the mapping itself. wrapper: the server that starts it.
         """
         picture = image if image is not None else text_of(get(node, "image"))
         release = hint or self.hint(get(node, "image"))
         variables = variables or get(node, env)
         engines = self._engines([get(node, key) for key in command], picture, certain)
+        wrapper = wrapper or wrapper_of(picture)
+        if wrapper is not None:
+            engines = [wrapped for engine in engines if (wrapped := _wrapped(engine, wrapper)).sites]
         around = self.variables(variables) if engines or certain or speaks(self.layer, variables) else Variables()
         if not engines:
             if not around.sites or other_engine(picture):
@@ -189,6 +194,11 @@ class Engine:
     entrypoint: Entrypoint
     shared: frozenset[int] = frozenset()
     model: str = ""
+
+
+def _wrapped(engine: Engine, wrapper: Wrapper) -> Engine:
+    model = wrapper.model_of(engine.sites) or engine.model
+    return replace(engine, sites=wrapper.engine(engine.sites), model=model)
 
 
 def engines_of(
