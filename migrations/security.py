@@ -14,6 +14,7 @@ from appliance.migrations.values import SECRETS, as_bool, same
 
 # Since this release an empty `--allowed-origins` is the default.
 _CORS_CLOSED = Release(0, 32)
+_LOOPBACK = ("127.0.0.1", "::1", "localhost")
 _KEY_NAMES = ("api-key", "VLLM_API_KEY")
 _KEYS = (option("api-key"), env("VLLM_API_KEY"))
 
@@ -26,6 +27,7 @@ class _Switch:
     target: Target
     fact: str
     way_out: str
+    near: str = ""  # the way out where the server listens on this machine only
 
 
 _SWITCHES = (
@@ -34,12 +36,14 @@ _SWITCHES = (
         env("VLLM_SERVER_DEV_MODE"),
         "opens /sleep, /wake_up, /collective_rpc and /reset_* to anyone who reaches the port, key or no key",
         "bind to 127.0.0.1 or put a gate in front",
+        "it listens on this machine only: keep it so",
     ),
     _Switch(
         "VM0026",
         env("VLLM_ALLOW_RUNTIME_LORA_UPDATING"),
         "lets every client with access load and unload adapters from paths of the server",
         "bind to 127.0.0.1 or put a gate in front",
+        "it listens on this machine only: keep it so",
     ),
     _Switch(
         "VM0027",
@@ -107,8 +111,11 @@ def _cors(settings: Settings, target: Release) -> Iterator[Change]:
 
 
 def _switches(settings: Settings) -> Iterator[Change]:
+    hosts = [leaves[0].value for _, leaves in settings.at(option("host"))]
+    near = bool(hosts) and all(host in _LOOPBACK for host in hosts)
     for switch in _SWITCHES:
         for _, leaves in settings.at(switch.target):
             value = leaves[0].value
             if isinstance(value, str | bool | int) and as_bool(value) and not same(value, False):
-                yield _remark(switch.code, leaves[0], str(switch.target), switch.fact, switch.way_out)
+                way_out = switch.near if near and switch.near else switch.way_out
+                yield _remark(switch.code, leaves[0], str(switch.target), switch.fact, way_out)

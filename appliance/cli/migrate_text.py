@@ -61,7 +61,9 @@ def show_result(result: Result, target: Release, told: set[str], written: bool) 
 def _show_outcome(result: Result, outcome: Outcome, target: Release, told: set[str], written: bool) -> None:
     _show_head(result, outcome, target)
     for part, title in TITLES.items():
-        findings = sorted(outcome.of(part), key=_weight) if part is Part.DECISION else outcome.of(part)
+        findings = outcome.of(part)
+        if part in (Part.DECISION, Part.CHANGED):
+            findings = sorted(findings, key=_weight if part is Part.DECISION else _place)
         if not findings:
             continue
         if part is Part.CHANGED and not written:
@@ -101,6 +103,10 @@ def _show_behaviour(findings: list[Finding], told: set[str]) -> None:
     if len(new) < len(findings):
         typer.echo(f"    {len(findings) - len(new)} more, as told above")
     told.update(finding.change.code for finding in findings)
+
+
+def _place(finding: Finding) -> tuple[int, int]:
+    return finding.line, finding.column
 
 
 def _weight(finding: Finding) -> int:

@@ -1,12 +1,25 @@
 """Findings -> edits: what a dialect refuses becomes a decision, with the reason, and the rest is still done."""
 
+import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from appliance.migrations.canonical import Deployment, Edit, Span
+from appliance.migrations.argv import write_words
+from appliance.migrations.canonical import UNKNOWN, Deployment, Edit, Kind, Path, Span
 from appliance.migrations.change import Change, Part
 from appliance.migrations.dialects import Dialect
-from appliance.migrations.operations import Add, CannotEditError, Comment, Operation, Remove, Rewrite
+from appliance.migrations.operations import (
+    Add,
+    CannotEditError,
+    Comment,
+    Keep,
+    NewValue,
+    Operation,
+    Raw,
+    Remove,
+    Rewrite,
+)
+from appliance.migrations.values import SECRETS
 
 # refusals after which every change is tried by itself
 _PATIENCE = 16
@@ -105,9 +118,39 @@ def _without(changes: Sequence[Change], refusal: CannotEditError) -> list[Change
 def _left(change: Change, reason: str) -> Change:
     if change.part is Part.CHANGED or change.operations:
         message = f"{change.message} (left as it is: {reason})" if reason else change.message
-        way_out = change.way_out or (change.rule.way_out if change.rule else "")
+        way_out = _spelled(change) or change.way_out or (change.rule.way_out if change.rule else "")
         return replace(change, part=Part.DECISION, message=message, way_out=way_out, operations=())
     return change
+
+
+def _spelled(change: Change) -> str:
+    """What a person has to write, to the letter, where the rule has nothing better to say; empty where that is no text
+    of a command line."""
+    if change.rule is None or change.rule.advice:
+        return ""
+    words: list[str] = []
+    for operation in change.operations:
+        match operation:
+            case Rewrite(site=site, path=(), name=name, name_path=path, value=value) if site.kind is Kind.OPTION:
+                keeps = isinstance(name, Keep)
+                new = Raw(site.raw_value or "") if site.value is UNKNOWN else site.value
+                new = new if isinstance(value, Keep) else value
+                words += _words(site.name if isinstance(name, Keep) else name, site.path if keeps else path, new)
+            case Add(name=name, path=path, value=value, kind=Kind.OPTION):
+                words += _words(name, path, value)
+            case Remove() | Comment():
+                continue
+            case _:
+                return ""
+    return f"write {' '.join(words)}" if words else ""
+
+
+def _words(name: str, path: Path, value: NewValue) -> list[str]:
+    if name in SECRETS:
+        return ["--" + ".".join((name, *path))]
+    if isinstance(value, Raw):
+        return [f"--{'.'.join((name, *path))}", value.text]
+    return [shlex.quote(word) for word in write_words(name, value, path)]
 
 
 def here(change: Change) -> Change:

@@ -102,7 +102,8 @@ RULES = (
     since.no_effect(
         "VM3218",
         option("disable-cascade-attn"),
-        "cascade attention is gone; the option is a no-op with a warning",
+        "cascade attention is gone; the option is a no-op with a warning, whose removal was announced for 0.33 and "
+        "did not happen there",
         "config/model.py:284 in 0.31.0; engine/arg_utils.py:456-459,993-998 in 0.32.0; still accepted in 0.33.0",
         "--disable-cascade-attn",
     ),

@@ -38,6 +38,16 @@ def codes(changes: list[Change], part: Part | None = None) -> list[str]:
         ("m -O.level=3", "0.11.0", "0.13", "m --compilation-config.level 3"),
         ("m --cuda-graph-sizes 8 16", "0.10.2", "0.32", "m --cudagraph-capture-sizes 8 16"),
         ("m --cuda-graph-sizes 256", "0.10.2", "0.32", "m --max-cudagraph-capture-size 256"),
+        # Names of the old engine's backends: those that live on, and one that would stop the start as an option.
+        ("VLLM_ATTENTION_BACKEND=FLASH_ATTN_VLLM_V1 m", None, "0.32", "m --attention-backend FLASH_ATTN"),
+        ("VLLM_ATTENTION_BACKEND=TORCH_SDPA m", "0.14.1", "0.32", "m"),
+        # Branches of a script, which set the same thing twice.
+        (
+            "m --guided-decoding-backend outlines --guided-decoding-backend xgrammar",
+            None,
+            "0.32",
+            "m --structured-outputs-config.backend outlines --structured-outputs-config.backend xgrammar",
+        ),
         # Several settings that meet in one.
         (
             "m --speculative-model x --num-speculative-tokens 5",

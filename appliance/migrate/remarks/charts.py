@@ -20,7 +20,7 @@ def chart_remarks(scene: Scene, index: int) -> Iterator[Finding]:
     """With the first deployment, about all of them."""
     if index or scene.dialect != "production-stack":
         return
-    off: dict[str, Node] = {}
+    off: dict[str, list[Node]] = {}
     for root in file_tree(scene.text).roots:
         above = get(root, "servingEngineSpec")
         yield from _tokens(scene, above)
@@ -29,11 +29,13 @@ def chart_remarks(scene: Scene, index: int) -> Iterator[Finding]:
             yield from _tokens(scene, spec)
             for key, value in entries(get(spec, "vllmConfig")):
                 if key.value in _SWITCHES and as_bool(text_of(value)) is False:
-                    off.setdefault(key.value, key)
-    for name, where in off.items():
+                    off.setdefault(key.value, []).append(key)
+    for name, (where, *others) in off.items():
+        again = ", ".join(str(_place(scene, other)[0]) for other in others)
+        subject = f"{name}: false" + (f" (also in line {again})" if others else "")
         fact = f"reaches the engine as --no-{_SWITCHES[name]} where the chart writes that; older charts drop `false`"
         way_out = "look with `helm template`; extraArgs can say it too"
-        yield remark("VM0117", Severity.NOTE, f"{name}: false", fact, way_out, _place(scene, where))
+        yield remark("VM0117", Severity.NOTE, subject, fact, way_out, _place(scene, where))
 
 
 def _cache(scene: Scene, spec: Node) -> Iterator[Finding]:

@@ -8,6 +8,7 @@ from appliance.diagnostics import Severity
 from ..finding import Finding
 from .scene import Scene, remark
 
+_PROBE = "use httpGet on /health, and ask /v1/models for the model's name"
 _WORKLOAD = re.compile(r"^kind:[ \t]*[\"']?(?:Deployment|StatefulSet)\b", re.MULTILINE)
 _PROBED = re.compile(r"[\"']?(?:readinessProbe|startupProbe)[\"']?[ \t]*:|\{\{")
 _EARLY = re.compile(r"readinessProbe:[ \t]*(?:#[^\n]*)?\r?\n[ \t]*tcpSocket")
@@ -29,8 +30,8 @@ def _probes(scene: Scene) -> Iterator[Finding]:
     if early := _EARLY.search(scene.text):
         fact = "tcpSocket passes as soon as the port is open, before the model can answer"
         place = scene.lines.at(early.start())
-        yield remark("VM0111", Severity.WARNING, "readinessProbe", fact, "use httpGet on /health", place)
+        yield remark("VM0111", Severity.WARNING, "readinessProbe", fact, _PROBE, place)
     elif (workload := _WORKLOAD.search(scene.text)) and not _PROBED.search(scene.text):
         fact = "there is none, so requests arrive while the model is still loading"
-        fix = "add a startupProbe and a readinessProbe with httpGet on /health"
+        fix = f"add a startupProbe and a readinessProbe; {_PROBE}"
         yield remark("VM0111", Severity.NOTE, "readinessProbe", fact, fix, scene.lines.at(workload.start()))

@@ -35,7 +35,9 @@ def advised(change: Change, dialect: str) -> Change:
         return change
     name = "VLLM_API_KEY" if change.site.name == "api-key" else change.site.name.upper().replace("-", "_")
     if dialect in _MANIFESTS:
-        fix = f"move it into a Secret: env {name} with valueFrom.secretKeyRef"
+        # the hub's own name for its token; the longer one is read for old times' sake
+        shown_name = "HF_TOKEN" if name == "HUGGING_FACE_HUB_TOKEN" else name
+        fix = f"move it into a Secret: env {shown_name} with valueFrom.secretKeyRef"
         fix += f", and delete the option ({_ENGINE})" if change.site.name == "api-key" else ""
     elif change.site.kind is Kind.OPTION and change.site.name == "api-key" and dialect in _ENV_FIRST:
         fix = _ENV_FIRST[dialect]

@@ -181,6 +181,8 @@ def test_only_read_files_get_decisions(run: Run, tmp_path: Path) -> None:
     ran = run("migrate", "--write", "run.py")
     assert "this kind of file is only read" in " ".join(ran.out.split())
     assert (tmp_path / "run.py").read_text() == text
+    (tmp_path / "run.py").write_text("import os\nos.system('vllm serve m --limit-mm-per-prompt image=10')\n")
+    assert """write --limit-mm-per-prompt '{"image": 10}'""" in " ".join(run("migrate", "run.py").out.split())
 
 
 def test_dialect_can_be_named(run: Run, tmp_path: Path) -> None:

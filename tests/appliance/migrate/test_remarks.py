@@ -51,6 +51,17 @@ def told(run: Run, *words: str) -> str:
         ("values.yaml", STACK, "name a Secret: hf_token: {secretName: NAME, secretKey: KEY}"),
         ("values.yaml", STACK, '{"kv_connector": "LMCacheConnectorV1", "kv_role": "kv_producer"}'),
         ("values.yaml", STACK, "enableChunkedPrefill: false: reaches the engine as --no-enable-chunked-prefill"),
+        (
+            "values.yaml",
+            STACK + STACK.partition("modelSpec:\n")[2],
+            "enableChunkedPrefill: false (also in line ",
+        ),
+        (
+            "a.sh",
+            "VLLM_SERVER_DEV_MODE=1 vllm serve m --host 127.0.0.1\n",
+            "it listens on this machine only: keep it so",
+        ),
+        ("a.yaml", POD.replace("Pod", "Deployment") % "--swap-space, '4'", "ask /v1/models for the model's name"),
         ("values.yaml", STACK, "pin a build of it that holds vLLM 0.32.0"),
         ("a.sh", "docker run vllm/vllm-openai:v0.8.5 m --enforce-eager\n", "set it to vllm/vllm-openai:v0.32.0"),
         ("a.sh", "vllm serve m --chat-template ./t.jinja\n", "1:14 VM0114 --chat-template ./t.jinja: no such file"),
