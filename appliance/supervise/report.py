@@ -41,10 +41,10 @@ class TextReport:
     STYLES = {"warning": "yellow", "error": "bold red"}  # noqa: RUF012
 
     def __init__(self) -> None:
-        from rich.console import Console
+        from appliance.supervise.outlet import Outlet
 
-        self._out = Console(highlight=False, soft_wrap=True)
-        self._err = Console(stderr=True, highlight=False, soft_wrap=True)
+        self._out = Outlet(highlight=False, soft_wrap=True)
+        self._err = Outlet(stderr=True, highlight=False, soft_wrap=True)
 
     def heading(self, text: str) -> None:
         self._out.print(text, style="bold", markup=False)
@@ -126,7 +126,9 @@ class JsonReport:
         self._write({**head, **fields})
 
     def _write(self, record: dict[str, object]) -> None:
-        print(json.dumps(record, ensure_ascii=False), file=sys.stderr, flush=True)
+        from appliance.supervise.outlet import write_line
+
+        write_line(sys.stderr, json.dumps(record, ensure_ascii=False))
 
 
 REPORTS: dict[str, type[TextReport] | type[JsonReport]] = {"text": TextReport, "json": JsonReport}
