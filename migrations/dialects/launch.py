@@ -12,6 +12,8 @@ from appliance.migrations.dialects.serving import engine_image, engine_options, 
 NESTED = re.compile(r"vllm['\"]?\s+serve\b|vllm\.entrypoints|\b(?:docker|podman|nerdctl)\s+run\b[\s\S]*?vllm")
 SETTING = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=(?!=)")
 _CONTAINERS = frozenset({"docker", "podman", "nerdctl"})
+_FILES = frozenset({"apptainer", "singularity"})
+_IMAGE_FILE = re.compile(r"\.s(?:if|img)\Z|\A(?:docker|library|oras)://")
 _TALKERS = frozenset(
     {"echo", "printf", "pip", "pip3", "pkill", "pgrep", "grep", "egrep", "rg", "man", "which", "type", "kill", "apt"}
     | {"apt-get", "logger", "cat", "sed", "awk", "conda", "mamba", "git", "alias", "log", "info", "warn", "error"}
@@ -67,10 +69,24 @@ def launch(words: Sequence[str], assignments: int = 0) -> Launch | None:
         return _contained(words, tool, front)
     found = serves(words)
     if found is None:
-        return None
+        return _runs_file(words, assignments, front)
     start, entrypoint = found
     inner = ((i, 0) for i in range(assignments, start) if SETTING.match(words[i]))
     return Launch(entrypoint, start, (*front, *inner))
+
+
+def _runs_file(words: Sequence[str], begin: int, front: tuple[tuple[int, int], ...]) -> Launch | None:
+    """`apptainer run image.sif ...`, which starts what the image was made to start."""
+    tool = next((i for i in range(begin, min(len(words), begin + 6)) if PurePosixPath(words[i]).name in _FILES), None)
+    if tool is None or "run" not in words[tool + 1 : tool + 4]:
+        return None
+    image = next((i for i in range(tool + 2, len(words)) if _IMAGE_FILE.search(words[i])), None)
+    if image is None or not engine_image(words[image]):
+        return None
+    # `instance run` has the instance's name behind the image
+    start = image + 1 + ("instance" in words[tool + 1 : tool + 3])
+    given = ((i + 1, 0) for i in range(tool, image - 1) if words[i] == "--env" and SETTING.match(words[i + 1]))
+    return Launch(Entrypoint.IMAGE, start, (*front, *given)) if words[start:] else None
 
 
 def container_tool(words: Sequence[str], start: int = 0) -> int | None:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterator
 
-from yaml.nodes import MappingNode, Node, ScalarNode
+from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from appliance.migrations.canonical import Deployment, Entrypoint
 from appliance.migrations.dialects import DialectError, load
@@ -141,6 +141,8 @@ def _config_map(reader: Reader, node: MappingNode) -> list[Deployment]:
         borrowed = reader.borrowed(value)
         tree = _inner(inlay) if not key.value.endswith((".sh", ".py", ".jinja", ".toml")) else None
         roots = [root for root in tree.roots if isinstance(root, MappingNode)] if tree else []
+        if tree and any(isinstance(root, SequenceNode) for root in tree.roots):
+            found += _chart(tree, reader.path)
         for root in roots:
             section = get(root, "vllm")
             if isinstance(section, MappingNode):

@@ -11,11 +11,13 @@ from appliance.migrations.dialects.arg_string import Started, options_text, star
 from appliance.migrations.dialects.env_reader import EnvReader, Variables, speaks
 from appliance.migrations.dialects.layers import Layer, span
 from appliance.migrations.dialects.serving import (
+    PIN,
     engine_image,
     engine_options,
     image_hint,
     model_of,
     other_engine,
+    pin_hint,
     script,
     serves,
 )
@@ -49,7 +51,7 @@ class Reader(EnvReader):
         variables: the environment where it does not stand in the mapping itself. wrapper: the server that starts it.
         """
         picture = image if image is not None else text_of(get(node, "image"))
-        release = hint or self.hint(get(node, "image"))
+        release = hint or self._pinned([get(node, key) for key in command]) or self.hint(get(node, "image"))
         variables = variables or get(node, env)
         engines = self._engines([get(node, key) for key in command], picture, certain)
         wrapper = wrapper or wrapper_of(picture)
@@ -80,6 +82,16 @@ class Reader(EnvReader):
                 )
             )
         return found
+
+    def _pinned(self, nodes: Iterable[Node | None]) -> ReleaseHint | None:
+        """What a script installs before it starts the engine; that counts, whatever is in the image."""
+        for node in nodes:
+            for part in node.value if isinstance(node, SequenceNode) else [node]:
+                inlay = decode(self.layer, part) if isinstance(part, ScalarNode) and "install" in part.value else None
+                found = PIN.search(inlay.text) if inlay else None
+                if inlay and found:
+                    return pin_hint(found.group(), span(inlay, *found.span()))
+        return None
 
     def _engines(self, nodes: Sequence[Node | None], image: str, certain: bool) -> list["Engine"]:
         present = [node for node in nodes if node is not None and not _null(node)]

@@ -3,6 +3,7 @@
 from yaml.nodes import MappingNode, Node
 
 from appliance.migrations.canonical import Deployment, Entrypoint, ReleaseHint
+from appliance.migrations.dialects.env_reader import speaks
 from appliance.migrations.dialects.layers import span
 from appliance.migrations.dialects.option_keys import Flavor, OptionKeys
 from appliance.migrations.dialects.process import Reader
@@ -19,7 +20,22 @@ def read_configs(tree: Tree) -> list[Deployment]:
         for mapping in walk(root):
             if isinstance(get(mapping, "engine_kwargs"), MappingNode):
                 found += _config(reader, mapping)
+            elif get(mapping, "import_path") is not None:
+                found += _application(reader, mapping)
     return found
+
+
+def _application(reader: Reader, node: MappingNode) -> list[Deployment]:
+    """The variables of an application, which all its replicas get."""
+    variables = get(node, "runtime_env", "env_vars")
+    if not speaks(reader.layer, variables):
+        return []
+    around = reader.variables(variables)
+    shared = frozenset([id(around.sink)] if around.shared else [])
+    label = text_of(get(node, "name"))
+    homes = Homes(None, around.sink, shared)
+    sites = tuple(around.sites)
+    return [Deployment(sites, Entrypoint.PLATFORM, label, takes_options=False, handle=homes)] if sites else []
 
 
 def _config(reader: Reader, node: MappingNode) -> list[Deployment]:

@@ -18,7 +18,7 @@ _DEFAULT = re.compile(r"\$\{\w+:?-([^}]*)\}")
 _VARIABLE = re.compile(r"\$[({]?(\w+)(?::?-([^}]+))?[)}]?")
 _RUN_IMAGE = re.compile(r"(?:[\w.:-]+/)*vllm(?:-[\w-]+|/[\w-]+)?(?::[\w.${}:-]+)?(?:@sha256:\w+)?")
 _INSIDE = re.compile(r"vllm[-_]v?(\d+\.\d+(?:\.\d+)?)")
-_PIN = re.compile(r"\bvllm(?:\[[\w,-]*\])?\s*[=~]=\s*v?([0-9][\w.]*)")
+PIN = re.compile(r"\bvllm(?:\[[\w,-]*\])?\s*[=~]=\s*v?([0-9][\w.]*)")
 # Options that no other server of models has.
 _MARKS = frozenset(
     {
@@ -111,7 +111,7 @@ def image_hint(image: str, where: Span) -> ReleaseHint | None:
 
 
 def pin_hint(text: str, where: Span) -> ReleaseHint | None:
-    found = _PIN.search(text)
+    found = PIN.search(text)
     return ReleaseHint(found.group(), Release.parse(found[1]), where, "requirement") if found else None
 
 
