@@ -153,6 +153,11 @@ class Front:
         await self.crew.stop(left.keepers, SERVER_GRACE)
         left.close()
 
+    async def left(self) -> None:
+        """Until no server is left that was told to leave: those still answer from the engines that they know."""
+        while self._leaving:
+            await asyncio.wait(set(self._leaving))
+
     async def close(self, seconds: float) -> None:
         """No new connection; servers get `seconds` to finish, and those that already leave as well."""
         sides = [side for side in (self.side, self._left, self._next) if side is not None]

@@ -39,5 +39,6 @@ class Retiring:
             told = f"{answer.finished} finished, {answer.carried} carried over, {answer.cut} cut"
         except (ServerRefused, Fell) as error:
             told = f"ended without an answer of the servers: {error}"
+        await self.parts.front.left()
         await self.parts.engines.stop(generation)
         report.stage(f"generation {generation.number} ended", asyncio.get_running_loop().time() - begun, told)

@@ -1,6 +1,6 @@
-"""A server that takes the supervisor's commands and knows /ready, /pids, /state, /work and /slow?SECONDS.
+"""A server that takes the supervisor's commands and knows /ready, /pids, /state, /work, /slow?SECONDS, /busy?SECONDS.
 
-It is ready while the engine's socket answers; /work waits while it is held. SIGTERM drains. A served name says how it
+It is ready while the engine's socket answers; /work waits while it is held; /busy needs its engine all the time. SIGTERM drains. A served name says how it
 takes a candidate: `unprovable` (its proof fails), `dies-in-proof`, `dies-in-switch`; a file of that name in its model's
 folder makes it happen once.
 """
@@ -50,6 +50,7 @@ class Server:
         self.held: Hold | None = None
         self.changed = threading.Condition()
         self.commands: list[str] = []
+        self.busy = 0
 
     def listen(self) -> None:
         for line in sys.stdin:
@@ -83,7 +84,8 @@ class Server:
                 os.kill(os.getpid(), signal.SIGTERM)
             case Tell(reload=facts):
                 self.facts = facts
-            case Retire(carry=carry):
+            case Retire(carry=carry, seconds=seconds):
+                self.changed.wait_for(lambda: not self.busy, seconds)
                 return Answer(reference=number, carried=int(carry))
         return Answer(reference=number)
 
@@ -92,6 +94,22 @@ class Server:
             if self.held and not self.changed.wait_for(lambda: self.held is None, self.held.seconds):
                 return 503
         return 200 if engine_answers(self.config) else 503
+
+    def answer(self, seconds: float) -> int:
+        with self.changed:
+            self.busy += 1
+            config = self.config
+        ended = time.monotonic() + seconds
+        try:
+            while time.monotonic() < ended:
+                if not engine_answers(config):
+                    return 503
+                time.sleep(0.02)
+        finally:
+            with self.changed:
+                self.busy -= 1
+                self.changed.notify_all()
+        return 200
 
     def state(self) -> dict[str, Any]:
         config = self.config
@@ -135,6 +153,8 @@ def make_handler(fake: Server) -> type[BaseHTTPRequestHandler]:
             elif self.path == "/work":
                 status = fake.work()
                 body = {"generation": fake.config.generation}
+            elif self.path.startswith("/busy?"):
+                status = fake.answer(float(self.path.removeprefix("/busy?")))
             elif self.path.startswith("/slow?"):
                 time.sleep(float(self.path.removeprefix("/slow?")))
             content = json.dumps(body).encode()

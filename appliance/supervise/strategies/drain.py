@@ -21,6 +21,7 @@ async def carry_out(transition: Transition) -> Made:
     hold = queue, _longest_wait(transition, finish)
     gone = False
     try:
+        await transition.front.left()
         await servers.hold(*hold)
         with transition.phase(f"empty generation {old.number}") as step:
             answer = await servers.retire(old.addresses, finish, carry)
