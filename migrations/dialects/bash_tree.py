@@ -97,6 +97,15 @@ class Script:
     top: Block = field(default_factory=lambda: Block(top=True))
 
 
+# `$(if $(X),--flag $(X))` of make, which no shell ever sees
+_MAKE_FUNCTION = re.compile(
+    r"\$\((?:if|or|and|foreach|call|subst|patsubst|filter|filter-out|addprefix|addsuffix)[ \t]"
+    r"(?=[^;\n]*,)(?:[^()\n;]|\([^()\n]*\))*\)"
+)
+# a backslash before the end of the file, which joins nothing
+_LAST_JOINT = re.compile(r"(?<!\\)\\(?=\s*\Z)")
+
+
 def read_script(layer: Layer, every: bool = False) -> Script:
     """every: keep commands that have nothing to do with the engine too."""
     return _Reader(layer, every).read()
@@ -108,6 +117,8 @@ def masked(text: str) -> str:
         text = _BETWEEN.sub(lambda found: found[1] + " " * (len(found[2]) - 1) + "\\", text)
         text = _BETWEEN.sub(lambda found: found[1] + " " * (len(found[2]) - 1) + "\\", text)
     text = _TEMPLATE.sub(lambda found: re.sub(r"[^\n]", "X", found.group()), text)
+    text = _MAKE_FUNCTION.sub(lambda found: "$(" + "X" * (len(found.group()) - 3) + ")", text)
+    text = _LAST_JOINT.sub(" ", text)
     return _RETURN.sub(lambda found: " \\\n" if found.group()[0] == "\\" else " \n", text)
 
 

@@ -102,6 +102,9 @@ class Remark:
         return self.layer.edit(self.offset, self.offset, line)
 
 
+_COMMA_ONLY = re.compile(r"[ \t]*,[ \t]*\\?[ \t]*\r?")
+
+
 @dataclass(eq=False)
 class WordList:
     """Words of one command, array, option string or list, with what a person's eye sees as belonging to them.
@@ -143,6 +146,18 @@ class WordList:
         start, end = self.pieces[first].start, self.pieces[last].end
         left, has_left = self.before(first)
         right, has_right = self.after(last)
+        if (
+            self.syntax.separator.strip()
+            and first
+            and not self.syntax.gap.fullmatch(text, self.pieces[first - 1].end, start)
+        ):
+            # a comment line of the list stands in front; the comma that goes is the one behind
+            line, stop = text.rfind("\n", 0, start) + 1, text.find("\n", end)
+            if last + 1 == len(self.pieces):
+                raise CannotWriteError("a comment stands between this and the comma in front of it")
+            if not text[line:start].strip() and _COMMA_ONLY.fullmatch(text, end, stop):
+                return line, stop + 1
+            return start, right
         broken = "\n" in text[left:start]
         line_end = text.find("\n", end, right) + 1
         if broken and line_end and (has_right or not text[end:line_end].rstrip().endswith("\\")):
