@@ -59,6 +59,7 @@ class _Program:
         self.tree = Tree("tree_sitter_python", self.layer.text)
         self.found: list[Deployment] = []
         self.env: list[OptionSite] = []
+        self._commands: dict[str, int] = {}
 
     def read(self) -> list[Deployment]:
         stack: list[Any] = [self.tree.root]
@@ -243,6 +244,12 @@ class _Program:
     def _list(self, node: Any) -> bool:
         pieces = [self._item(child) for child in node.named_children if child.type != "comment"]
         texts = [piece.text for piece in pieces]
+        name, more = self._holder(node)
+        if more and name in self._commands:
+            index = self._commands[name]
+            sites = read_words([piece.word(self.layer, SHELL) for piece in pieces], model=False)
+            self.found[index] = replace(self.found[index], sites=(*self.found[index].sites, *sites))
+            return bool(sites)
         found = serves(texts)
         if found is None and len(texts) > 2 and engine_options(texts):
             found = (0, Entrypoint.IMAGE)
@@ -252,8 +259,19 @@ class _Program:
         words = [piece.word(self.layer, SHELL) for piece in pieces[start:]]
         sites = read_words(words, entrypoint is not Entrypoint.API_SERVER)
         if sites:
+            self._commands[name] = len(self.found)
             self.found.append(Deployment(tuple(sites), entrypoint, "", model_of(sites)))
         return bool(sites)
+
+    def _holder(self, node: Any) -> tuple[str, bool]:
+        """The variable that the list goes to, and whether it is added to what is there: `x = `, `x +=`, `x.extend()`"""
+        above = node.parent
+        if above.type in ("assignment", "augmented_assignment"):
+            return self.tree.of(above.child_by_field_name("left")), above.type == "augmented_assignment"
+        if above.type == "argument_list" and above.parent.type == "call":
+            name, _, method = self.tree.of(above.parent.child_by_field_name("function")).rpartition(".")
+            return name, method == "extend"
+        return "", False
 
     def _item(self, node: Any) -> Piece:
         if node.type in _STRINGS:
