@@ -64,6 +64,7 @@ def test_it_comes_back_to_the_last_good_revision(tiny_model: Callable[..., Path]
     for _ in range(KILLS - 1):
         good, _ = left_behind(state)
         with boot(NO_PROFILE, tmp_path) as running:
+            running.wait_until(lambda: status(state).state != "starting")
             told = status(state)
             assert (told.state, told.hash, told.exit_code) == ("degraded", good.hash, 1)
             assert told.file is not None and told.file.state == "invalid"
