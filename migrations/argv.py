@@ -56,13 +56,15 @@ def read_words(words: Sequence[Word], model: bool = True) -> list[OptionSite]:
     sites: list[OptionSite] = []
     position = 0
     waiting = model
+    # beside `--model`, a bare word that something fills in later holds more options
+    named = any(word.text.partition("=")[0] == "--model" for word in words)
     while position < len(words):
         word = words[position]
         if word.text.startswith("-") and len(word.text) > 1 and not _number(word.text):
             site, position = _option(words, position)
             sites.append(site)
             continue
-        if waiting:
+        if waiting and not (named and word.unknown):
             sites.append(_positional(words, position))
             waiting = False
         position += 1
