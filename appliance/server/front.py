@@ -34,6 +34,8 @@ class Front:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
+                if self._shared.leaving:
+                    message = {**message, "headers": [*message["headers"], (b"connection", b"close")]}
             await send(message)
 
         state = self._succession.current

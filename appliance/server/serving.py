@@ -19,6 +19,8 @@ from appliance.server.succession import Succession
 logger = logging.getLogger("appliance.server")
 
 POLL_SECONDS = 0.02
+LINGER_SECONDS = 2.0
+"""For what clients send over connections that are open when the server leaves."""
 CUT_SECONDS = 2
 """What is cut off after the drain time gets this long to send its last bytes."""
 
@@ -43,10 +45,13 @@ class DrainingServer(uvicorn.Server):
         self._shared.leave = self._leave
         self._accepting = accepting
         self._drain: asyncio.Task[None] | None = None
+        self._going: asyncio.Task[None] | None = None
+        self._listeners: list[socket.socket] = []
         self._acceptors: list[Acceptor] = []
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         assert sockets is not None
+        self._listeners = sockets
         if self._shared.board.servers == 1:
             await super().startup(sockets)
         else:
@@ -72,9 +77,28 @@ class DrainingServer(uvicorn.Server):
         yield
 
     def _leave(self, seconds: float) -> None:
-        """uvicorn's own way to end: it stops accepting, and waits for the answers that run."""
+        """It stops accepting, answers what comes over open connections for a moment, and then ends as uvicorn does."""
         logger.info("leaving: running requests have up to %g s", seconds)
         self.config.timeout_graceful_shutdown = math.ceil(seconds)
+        self._shared.leaving = True
+        self._going = asyncio.create_task(self._go())
+
+    async def _go(self) -> None:
+        kept = [listener.dup() for listener in self._listeners]
+        for acceptor in self._acceptors:
+            await acceptor.stop()
+        for server in self.servers:
+            server.close()
+        for listener in self._listeners:
+            listener.close()
+        await asyncio.sleep(POLL_SECONDS)
+        for connection in [connection for listener in kept for connection in last_of(listener)]:
+            with contextlib.suppress(OSError):
+                await asyncio.get_running_loop().connect_accepted_socket(self._protocol, connection)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(LINGER_SECONDS):
+                while self.server_state.connections:
+                    await asyncio.sleep(POLL_SECONDS)
         self.should_exit = True
 
     def _begin_drain(self) -> None:
@@ -98,3 +122,14 @@ class DrainingServer(uvicorn.Server):
             async with asyncio.timeout(seconds):
                 while self._shared.active:
                     await asyncio.sleep(POLL_SECONDS)
+
+
+def last_of(listener: socket.socket) -> list[socket.socket]:
+    """Closes it, after it has given up all connections that wait there: the system would reset those."""
+    connections = []
+    with listener, contextlib.suppress(OSError):
+        while True:
+            connection, _ = listener.accept()
+            connection.setblocking(False)
+            connections.append(connection)
+    return connections

@@ -23,6 +23,8 @@ class Shared:
     """The served name that numbers of the whole server carry."""
     draining: bool = False
     """SIGTERM came: what is new is refused."""
+    leaving: bool = False
+    """Other servers go on: what comes over connections that are open is answered, and the last there."""
     active: int = 0
     """HTTP requests being answered or held, the open routes aside."""
     leave: Callable[[float], None] = lambda seconds: None

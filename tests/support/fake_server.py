@@ -1,8 +1,8 @@
 """A server that takes the supervisor's commands and knows /ready, /pids, /state, /work, /slow?SECONDS, /busy?SECONDS.
 
-It is ready while the engine's socket answers; /work waits while it is held; /busy needs its engine all the time. SIGTERM drains. A served name says how it
-takes a candidate: `unprovable` (its proof fails), `dies-in-proof`, `dies-in-switch`; a file of that name in its model's
-folder makes it happen once.
+It is ready while the engine's socket answers; /work waits while it is held; /busy needs its engine all the time.
+SIGTERM drains. A served name says how it takes a candidate: `unprovable` (its proof fails), `dies-in-proof`,
+`dies-in-switch`; a file of that name in its model's folder makes it happen once.
 """
 
 import argparse
