@@ -9,7 +9,7 @@ ROOMS := engine kernels migrations schemas profiles
 PYTHON ?= $(shell for python in python3 python3.11 python3.12 python3.13 python3.14; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 
-.PHONY: up test test-vllm check format types schemas bench soak docs wheel clean help
+.PHONY: up test test-vllm check format types schemas bench bench-reload soak docs wheel clean help
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -44,6 +44,9 @@ schemas: $(VENV)/.installed ## regenerate the committed JSON Schemas
 
 bench: $(VENV)/.installed-test ## the benchmark tables; BENCH="--vllm VENV/bin/vllm" sets vLLM beside us
 	$(BIN)/python benchmarks $(BENCH)
+
+bench-reload: $(VENV)/.installed-test ## what edits cost sixteen streaming clients; BENCH="--short", "--vllm VENV/bin/vllm"
+	$(BIN)/python benchmarks/reload.py $(BENCH)
 
 soak: $(VENV)/.installed-test ## ten minutes of mixed traffic, then look for leaks
 	$(BIN)/python benchmarks/soak.py

@@ -71,13 +71,13 @@ def undone(model: Path, broken: Path, workdir: Path, strategy: str, times: int) 
 
 
 def vllm(executable: Path, model: Path, workdir: Path, times: int) -> list[Measure]:
-    """vLLM's processes under other options. Its greedy text depends on the batch, so that it is not compared."""
+    """vLLM under other options. By drain: two of them bind the same cores, and its greedy text depends on the batch."""
     work = "new vLLM engine"
 
     def engine(sequences: int) -> str:
         return f"backend: vllm, batching: {{max_sequences: {sequences}}}, vllm: {{command: [{executable}]}}"
 
-    with site(model, workdir, "vllm", engine=engine(32)) as made, made.clients({}) as clients:
+    with site(model, workdir, "vllm", engine=engine(32), strategy="drain") as made, made.clients({}) as clients:
         wait_for(clients, CALM_ROUNDS * len(made.asks))
         calm = len(clients.heard)
         windows = []

@@ -1,5 +1,6 @@
 """An appliance whose profile is edited while sixteen clients stream from it."""
 
+import os
 import sys
 import time
 from collections.abc import Iterator
@@ -119,6 +120,8 @@ def site(model: Path, workdir: Path, name: str, longest: int = 48, **settings: s
     folder = workdir / f"reload-{name}-{int(time.time())}"
     folder.mkdir(parents=True)
     made = Site(folder, {"model": str(model), **settings}, asks=asks(longest))
-    with boot(made.text, folder, ready=False) as made.running:
+    # tests keep their engines to one thread
+    threads = {"OMP_NUM_THREADS": str(os.cpu_count() or 1)}
+    with boot(made.text, folder, ready=False, environment=threads) as made.running:
         made.running.wait_ready(RELOAD_SECONDS)
         yield made
