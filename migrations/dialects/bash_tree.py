@@ -11,7 +11,10 @@ from appliance.migrations.dialects.trees import Tree
 from appliance.migrations.dialects.unquote import scan
 
 # Jinja, Go templates and `<your-model>` are no shell; they are read as plain words of the same length.
-_TEMPLATE = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|(?<=[\s=/\"'])<[a-zA-Z][\w -]*>(?=[\s/\"']|\Z)", re.DOTALL)
+# an opening that nobody closes does not reach over the next one, which may be ours
+_TEMPLATE = re.compile(
+    r"\{\{(?:(?!\{\{).)*?\}\}|\{%(?:(?!\{%).)*?%\}|(?<=[\s=/\"'])<[a-zA-Z][\w -]*>(?=[\s/\"']|\Z)", re.DOTALL
+)
 _BETWEEN = re.compile(r"(\\\r?\n)([ \t]*\{%[^\n]*?%\}[ \t]*)(?=\r?\n)")
 _RETURN = re.compile(r"\\\r\n|\r\n")
 _PLAIN = re.compile(r"[^\\'\"$`{]*")

@@ -16,7 +16,8 @@ from appliance.migrations.dialects.layers import FileLayer, Layer
 
 Pair: TypeAlias = tuple[ScalarNode, Node]
 
-_TAG = r"(?:\{\{(?:(?!\}\}).)*\}\}|\{%(?:(?!%\}).)*%\}|\{#(?:(?!#\}).)*#\})"
+# an opening that nobody closes does not reach over the next one, which may be ours
+_TAG = r"(?:\{\{(?:(?!\}\}|\{\{).)*\}\}|\{%(?:(?!%\}|\{%).)*%\}|\{#(?:(?!#\}|\{#).)*#\})"
 _TEMPLATE = re.compile(_TAG, re.DOTALL)
 _WHOLE_LINE = re.compile(rf"^[ \t]*(?:{_TAG}[ \t]*)+(?=\r?$)", re.DOTALL | re.MULTILINE)
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")

@@ -103,3 +103,8 @@ def test_masks_keep_every_place() -> None:
     masked = mask(text)
     assert len(masked) == len(text)
     assert yaml.safe_load(masked) == {"x": "x" * len("{{ .b }}"), "y": '{"a": {"b": 1}}'}
+
+
+def test_an_opening_that_nobody_closes_hides_nothing_else() -> None:
+    text = 'ports: ["${{PORT}:80"]\nargs:\n  - --seed\n  # why: {{ }}\n  - a{% b\n  - {% c %}d\n'
+    assert mask(text) == text.replace("{{ }}", "xxxxx").replace("{% c %}", "xxxxxxx")
