@@ -16,8 +16,10 @@ from appliance.migrations.dialects.layers import FileLayer, Layer
 
 Pair: TypeAlias = tuple[ScalarNode, Node]
 
-# an opening that nobody closes does not reach over the next one, which may be ours
-_TAG = r"(?:\{\{(?:(?!\}\}|\{\{).)*\}\}|\{%(?:(?!%\}|\{%).)*%\}|\{#(?:(?!#\}|\{#).)*#\})"
+# An opening that nobody closes does not reach over the next one, which may be ours. Expressions over several lines end
+# in " }}" or "-}}": the braces of nested JSON close none.
+_VALUE = r"\{\{(?:(?!\}\}|\{\{)[^\n])*\}\}|\{\{(?:(?!\}\}|\{\{).)*[\s-]\}\}"
+_TAG = rf"(?:{_VALUE}|\{{%(?:(?!%\}}|\{{%).)*%\}}|\{{#(?:(?!#\}}|\{{#).)*#\}})"
 _TEMPLATE = re.compile(_TAG, re.DOTALL)
 _WHOLE_LINE = re.compile(rf"^[ \t]*(?:{_TAG}[ \t]*)+(?=\r?$)", re.DOTALL | re.MULTILINE)
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")

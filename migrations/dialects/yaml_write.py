@@ -23,7 +23,7 @@ def remark(layer: Layer, at: int, text: str) -> list[Edit]:
     if _JSON.match(layer.text):
         return []
     # A template engine would look into the remark too.
-    line = "# " + re.sub(r"\{(?=[{%#])", "{ ", " ".join(text.split()))
+    line = "# " + re.sub(r"(\{(?=[{%#])|[}%#](?=\}))", r"\1 ", " ".join(text.split()))
     line = "".join(character if character.isprintable() else "?" for character in line)
     start = line_start(layer.text, at)
     above = start

@@ -81,7 +81,7 @@ def test_remarks_come_once_and_change_no_site(case: Path) -> None:
         once = apply_edits(text, dict.fromkeys(found))
         assert listed(once, dialect.read(case.name, once)) == before
         new = {line.strip() for line in once.splitlines()} - {line.strip() for line in text.splitlines()}
-        assert new <= {"# ask { { x }} somebody"}
+        assert new <= {"# ask { { x } } somebody"}
         text = once
     assert found == []
 

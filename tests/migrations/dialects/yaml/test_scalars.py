@@ -108,3 +108,8 @@ def test_masks_keep_every_place() -> None:
 def test_an_opening_that_nobody_closes_hides_nothing_else() -> None:
     text = 'ports: ["${{PORT}:80"]\nargs:\n  - --seed\n  # why: {{ }}\n  - a{% b\n  - {% c %}d\n'
     assert mask(text) == text.replace("{{ }}", "xxxxx").replace("{% c %}", "xxxxxxx")
+
+
+def test_nested_json_closes_no_expression() -> None:
+    text = 'ports: ["${{PORT}:80"]\nargs:\n  - \'{"a": {"b": 1}}\'\n  - {{ one\n    two }}\n'
+    assert mask(text) == text.replace("{{ one", "xxxxxx").replace("    two }}", "xxxxxxxxxx")
