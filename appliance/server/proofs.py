@@ -17,6 +17,10 @@ UNABLE = 501
 Client = httpx.AsyncClient
 
 
+class NotServedError(Exception):
+    """The model cannot serve the endpoint: no failure where the profile does not require it."""
+
+
 @dataclass(frozen=True)
 class Proof:
     """`run` says what came out; raises StateError. A 501 where the endpoint is not `required` is no failure."""
@@ -31,7 +35,7 @@ async def _post(client: Client, path: str, body: dict[str, object]) -> dict[str,
     response = await client.post(path, json=body)
     answer = response.json()
     if response.status_code == UNABLE:
-        raise NotImplementedError(answer["error"]["message"])
+        raise NotServedError(answer["error"]["message"])
     if response.status_code != 200:
         raise StateError(f"{path} answered {response.status_code}: {answer['error']['message']}")
     return dict(answer)
@@ -90,11 +94,11 @@ async def run(
     async def one(client: Client, proof: Proof) -> str:
         try:
             if proof.name in lacking:
-                raise NotImplementedError(lacking[proof.name])
+                raise NotServedError(lacking[proof.name])
             async with room:
                 begun = time.monotonic()
                 detail = f"{await proof.run(client)} in {time.monotonic() - begun:.3f} s"
-        except NotImplementedError as error:
+        except NotServedError as error:
             if config.endpoints.get(proof.switch) == "required":
                 raise StateError(f"endpoints.{proof.switch} is required, but {error}") from None
             detail = f"not served: {error}"

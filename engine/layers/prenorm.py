@@ -1,5 +1,7 @@
 """The stack that most architectures are: norms before attention and feed-forward, one rotation for all layers."""
 
+from abc import ABC, abstractmethod
+
 import torch
 
 from appliance.engine.checkpoint.config import ModelConfig
@@ -35,7 +37,7 @@ class PreNormBlock:
         return hidden.add_(self.mlp(normed))
 
 
-class PreNormDecoder(Decoder):
+class PreNormDecoder(Decoder, ABC):
     """Architectures differ in the attention of a layer: they say which."""
 
     def __init__(self, config: ModelConfig, dtype: torch.dtype) -> None:
@@ -48,8 +50,9 @@ class PreNormDecoder(Decoder):
             self.blocks.append(PreNormBlock(config, parameters, attention))
         self.norm = RMSNorm(self.body.under("norm"), config.hidden_size, config.rms_norm_eps)
 
+    @abstractmethod
     def attention(self, layer: int, parameters: Parameters) -> SelfAttention:
-        raise NotImplementedError
+        """Of one layer, its weights still empty."""
 
     def forward(
         self,
