@@ -1,7 +1,7 @@
 # make up    serve profiles/quickstart.yaml on 127.0.0.1:8000
 # make test  the whole test suite, but for the part that asks vLLM itself (make test-vllm)
 VENV ?= .venv
-VLLM_VENV ?= .venv-vllm
+PEER_VENV ?= .venv-vllm
 PROFILE ?= profiles/quickstart.yaml
 BIN := $(VENV)/bin
 ROOMS := engine kernels migrations schemas profiles
@@ -22,8 +22,8 @@ test: $(VENV)/.installed-test ## install, fetch the model, run all tests
 	$(BIN)/appliance pull profiles/quickstart.yaml
 	$(BIN)/python -m pytest
 
-test-vllm: $(VENV)/.installed-test $(VLLM_VENV)/bin/vllm ## ask vLLM 0.32.0 itself whether it takes what migrate writes
-	APPLIANCE_VLLM=$(VLLM_VENV)/bin/python $(BIN)/python -m pytest tests/vllm
+test-vllm: $(VENV)/.installed-test $(PEER_VENV)/bin/vllm ## ask vLLM 0.32.0 itself whether it takes what migrate writes
+	APPLIANCE_VLLM=$(PEER_VENV)/bin/python $(BIN)/python -m pytest tests/vllm
 
 check: $(VENV)/.installed-test types ## ruff and mypy
 	$(BIN)/ruff check .
@@ -61,8 +61,8 @@ wheel: $(VENV)/.installed-test ## a wheel in dist/
 clean: ## remove the virtual environment and everything built
 	rm -rf $(VENV) .types build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
-$(VLLM_VENV)/bin/vllm:
-	benchmarks/setup_vllm.sh $(VLLM_VENV)
+$(PEER_VENV)/bin/vllm:
+	benchmarks/setup_vllm.sh $(PEER_VENV)
 
 $(VENV)/bin/python:
 	@test -n "$(PYTHON)" || { echo "the appliance needs Python 3.11 or newer, and found none" >&2; exit 1; }

@@ -37,6 +37,8 @@ class Machine:
     running: Running
     facts: ReloadFacts
     on_outcome: Callable[[Proposal, Outcome], None]
+    on_reading: Callable[[], None]
+    """Called before the profile's file is read."""
     inbox: Inbox = field(default_factory=Inbox)
     phases: Phases | None = None
     """Of the revision that is tried now."""
@@ -77,6 +79,8 @@ class Machine:
         begun = time.monotonic()
         text = self.running.candidate.text if proposal.source == "secret" else proposal.text
         base = self.running.candidate.checked.base if proposal.source == "secret" else proposal.base
+        if text is None:
+            self.on_reading()
         try:
             checked = await detached(lambda: parts.road.check(text, proposal.name, base))
             invalid, text = None, checked.document.text

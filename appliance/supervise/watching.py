@@ -34,6 +34,10 @@ class Watching:
         """What the state that runs now was built from; nothing where it does not want to be followed."""
         self._watcher.replace(watched_files(self._file, profile) if plan.value("reload.watch") else {})
 
+    def reading(self) -> None:
+        """The profile is about to be read, on whoever's behalf: an edit back to what the watcher saw last is an edit."""
+        self._watcher.reading(self._file.absolute())
+
     async def _changed(self, change: Change) -> None:
         """Not waited for: what is saved meanwhile overtakes it in the queue."""
         saved = change.path == self._file.absolute() and change.what is What.CHANGED

@@ -54,6 +54,11 @@ class Watcher:
         self._watched = dict(watched)
         self._renew.set()
 
+    def reading(self, path: Path) -> None:
+        """Somebody reads the file for himself from now on: what it holds is no news, whatever is saved later is."""
+        if path in self._known:
+            self._known[path] = look(path, self._known[path])
+
     async def run(self) -> None:
         """Until cancelled."""
         while True:

@@ -175,6 +175,15 @@ def test_saves_are_followed(tmp_path: Path) -> None:
         made.up.wait_until(lambda: made.state["queue"] == 10)
 
 
+def test_an_edit_back_to_what_the_watcher_saw_last_is_not_lost(tmp_path: Path) -> None:
+    """Somebody else asks for the first save before the watcher looks: what it knows is older than what runs."""
+    with faked(tmp_path, watch="true", more="limits: {queue: {requests: 9}}") as made:
+        for _ in range(8):
+            made.edit(watch="true", more="limits: {queue: {requests: 10}}")
+            made.write(watch="true", more="limits: {queue: {requests: 9}}")
+            made.up.wait_until(lambda: made.state["queue"] == 9)
+
+
 def test_an_edit_replaces_an_engine_that_keeps_dying(tmp_path: Path) -> None:
     with faked(tmp_path, environment={"FAKE_DEATHS": "2"}) as made:
         made.write(strategy="surge", block=SLOW)

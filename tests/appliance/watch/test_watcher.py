@@ -10,6 +10,8 @@ import pytest
 import watching as support
 from watching import Seen, watching
 
+from appliance.supervise.watch import Watcher
+
 
 def run(edit: Callable[[Path, Seen], Awaitable[None]], file: Path, polling: bool = False) -> Seen:
     async def main() -> Seen:
@@ -279,3 +281,20 @@ def test_broken_events_are_told_and_replaced_by_looking(profile: Path, monkeypat
 
     (said,) = run(edit, profile).said
     assert "watch limit" in said and "looked at" in said
+
+
+def test_what_another_reader_took_is_known(profile: Path) -> None:
+    """Back to the text before it is an edit then, and the text itself is none."""
+
+    async def main() -> list[str]:
+        seen = Seen()
+        watcher = Watcher({profile: "file"}, seen.note, seen.said.append)
+        profile.write_text("two")
+        watcher.reading(profile)
+        await watcher.check()
+        assert seen.texts == []
+        profile.write_text("one")
+        await watcher.check()
+        return seen.texts
+
+    assert asyncio.run(main()) == ["file profile.yaml changed"]
