@@ -68,6 +68,15 @@ _PAGES = (
         "Install it, or name where it is. `--offline` leaves this out on a machine that only checks the profile.",
         "engine: {backend: vllm, vllm: {command: [/opt/vllm/bin/vllm]}}",
     ),
+    Code(
+        "AP0311",
+        "a variable that vLLM does not know",
+        "vLLM gets the appliance's environment. It is told to end at a variable with the prefix `VLLM_` that its "
+        "release does not have: a misspelt or removed one would have no effect, silently. Kubernetes sets such "
+        "variables too, for every Service whose name begins with `vllm`.",
+        "Unset it, or write it as the release knows it. In a pod's specification: `enableServiceLinks: false`, as "
+        "`appliance render kubernetes` does.",
+    ),
 )
 
 CODES = {page.code: page for page in _PAGES}

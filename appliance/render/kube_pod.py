@@ -62,6 +62,7 @@ def pod_template(pod: Pod, labels: dict[str, str], part: Part) -> dict[str, Any]
     }
     spec = {
         "automountServiceAccountToken": False,
+        "enableServiceLinks": False,
         "terminationGracePeriodSeconds": pod_seconds(pod),
         "securityContext": security,
         "containers": [_container(pod, mounts, part)],

@@ -8,6 +8,7 @@ MACHINE_RULES: tuple[Rule, ...] = (
     model.checkpoint,
     adapters.adapters,
     vllm.command,
+    vllm.variables,
     files.named_files,
     files.template,
     keys.api_keys,
