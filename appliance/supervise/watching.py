@@ -35,7 +35,7 @@ class Watching:
         self._watcher.replace(watched_files(self._file, profile) if plan.value("reload.watch") else {})
 
     def reading(self) -> None:
-        """The profile is about to be read, on whoever's behalf: an edit back to what the watcher saw last is an edit."""
+        """The profile is about to be read, for whomever: an edit back to what the watcher saw last is an edit."""
         self._watcher.reading(self._file.absolute())
 
     async def _changed(self, change: Change) -> None:

@@ -236,20 +236,18 @@ def test_elastic_experts_change_their_number_live(model: Path) -> None:
     assert engine_change(two, rigid).replace
 
 
-def test_variables_that_vllm_ends_at_are_told(
-    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_variables_that_vllm_ends_at_are_told(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     engine = {"backend": "vllm", "vllm": {"command": ["true"]}}
     tree = {"schema": 1, "name": "a", "release": "0.32", "model": {"source": str(model)}, "engine": engine}
     (tmp_path / "p.yaml").write_text(json.dumps(tree))
     monkeypatch.setenv("VLLM_LOGGING_LEVEL", "INFO")
-    assert validate(tmp_path / "p.yaml").errors == []
+    assert not validate(tmp_path / "p.yaml").errors
     monkeypatch.setenv("VLLM_SERVICE_HOST", "10.0.0.7")
     assert [(found.code, found.fact) for found in validate(tmp_path / "p.yaml").errors] == [
         ("AP0311", "the environment has VLLM_SERVICE_HOST, which vLLM 0.32 does not know and does not start with")
     ]
     (tmp_path / "p.yaml").write_text(json.dumps(tree | {"engine": {"backend": "native"}}))
-    assert validate(tmp_path / "p.yaml").errors == []
+    assert not validate(tmp_path / "p.yaml").errors
 
 
 def test_the_command_is_looked_for_on_this_machine_only(model: Path, tmp_path: Path) -> None:
