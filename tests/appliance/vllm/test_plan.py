@@ -243,9 +243,9 @@ def test_variables_that_vllm_ends_at_are_told(model: Path, tmp_path: Path, monke
     monkeypatch.setenv("VLLM_LOGGING_LEVEL", "INFO")
     assert not validate(tmp_path / "p.yaml").errors
     monkeypatch.setenv("VLLM_SERVICE_HOST", "10.0.0.7")
-    assert [(found.code, found.fact) for found in validate(tmp_path / "p.yaml").errors] == [
-        ("AP0311", "the environment has VLLM_SERVICE_HOST, which vLLM 0.32 does not know and does not start with")
-    ]
+    [found] = validate(tmp_path / "p.yaml").errors
+    assert found.code == "AP0311"
+    assert "VLLM_SERVICE_HOST, which vLLM 0.32 does not know" in found.message
     (tmp_path / "p.yaml").write_text(json.dumps(tree | {"engine": {"backend": "native"}}))
     assert not validate(tmp_path / "p.yaml").errors
 
