@@ -64,9 +64,10 @@ class AdminHandler:
     async def status(self) -> ApplianceStatus:
         running, road = self._subject.running, self._subject.road
         pin, kept, file = self.history.pinned, self._pulled(), None
+        above = self._subject.parts.front.overridden
         if running is not None:
-            file = await detached(lambda: file_status(road, running.candidate, pin, kept))
-        name = running.candidate.checked.profile.name if running else self._subject.folder.path.name
+            file = await detached(lambda: file_status(road, running.candidate, pin, kept, above))
+        name = running.candidate.checked.profile.name if running else self._subject.folder.name
         return make_status(self._subject, name, file, self._git())
 
     async def reload(self, actor: str, note: str, told: Told) -> Outcome:

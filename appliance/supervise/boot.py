@@ -26,7 +26,7 @@ def boot(file: Path, bind: str | None, state_dir: Path | None, started: float, p
     position = checked.position("name") if checked else Position(str(file))
     log_format = checked.profile.observability.log_format if checked else "text"
     report = CurrentReport(log_format)
-    with StateFolder(path, position) as folder, contextlib.closing(History(folder.path / FILE)) as history:
+    with StateFolder(path, position, name) as folder, contextlib.closing(History(folder.path / FILE)) as history:
         road = Road(file, probe(), progress if log_format == "text" else ReportProgress(report))
         supervisor = Supervisor(road, folder, history, report, bind, started)
         return asyncio.run(supervisor.run())

@@ -9,7 +9,7 @@ from appliance.diagnostics import ApplianceError, Position
 from appliance.supervise.admin_protocol import SOCKET
 from appliance.supervise.admin_socket import address
 from appliance.supervise.errors import cannot_run
-from appliance.supervise.folder import default_folder
+from appliance.supervise.folder import StateFolder, default_folder
 from appliance.supervise.history import FILE
 
 LEFT_BEHIND = (FILE, SOCKET, "status.json", "lock")
@@ -26,7 +26,7 @@ def find(name: str | None, state_dir: Path | None) -> Found:
     """ApplianceError AP0902 where there is neither an appliance nor a folder of one, AP0903 where there are several."""
     if state_dir is not None:
         folder = state_dir.expanduser().absolute()
-        return _existing(name or folder.name, folder)
+        return _existing(name or StateFolder(folder, Position(str(folder))).name, folder)
     if name is not None:
         return _existing(name, default_folder(name))
     known = everyone()

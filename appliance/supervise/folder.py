@@ -27,8 +27,10 @@ def default_folder(profile_name: str) -> Path:
 class StateFolder:
     """Ours alone from `with` to its end."""
 
-    def __init__(self, path: Path, position: Position) -> None:
+    def __init__(self, path: Path, position: Position, name: str | None = None) -> None:
+        """`name`: of the appliance, where it is known already."""
         self.path = path.expanduser().absolute()
+        self._name = name
         self._position = position
         self._lock = FileLock(self.path / "lock", timeout=0)
         self._runtime: Path | None = None
@@ -55,6 +57,12 @@ class StateFolder:
         if self._runtime and not self.gone:
             shutil.rmtree(self._runtime, ignore_errors=True)
         self._lock.release()
+
+    @property
+    def name(self) -> str:
+        """Of the appliance; the folder's own where none ever told."""
+        name = self._name or self.read().get("name")
+        return name if isinstance(name, str) and name else self.path.name
 
     @property
     def gone(self) -> bool:

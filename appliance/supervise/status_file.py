@@ -11,14 +11,17 @@ from appliance.supervise.road import Candidate, InvalidText, Road
 from appliance.supervise.status import FieldChange, FileStatus
 
 
-def file_status(road: Road, running: Candidate, pin: Pin | None, kept: Text | None = None) -> FileStatus:
+def file_status(
+    road: Road, running: Candidate, pin: Pin | None, kept: Text | None = None, above: frozenset[str] = frozenset()
+) -> FileStatus:
     """Reads, validates and plans, and never fetches a model: for a thread of its own. `kept` = the text of a git
-    commit that stands in for the file."""
+    commit that stands in for the file, `above` = the fields that the command line decides: no edit of one is drift."""
     told = FileStatus(path=kept.name if kept else str(road.file), state="synced")
     try:
         checked = road.check(kept.text if kept else None, told.path)
         told = replace(told, hash=text_hash(checked.document.text))
-        drift = differences(running, road.plan(checked, download=False))
+        found = differences(running, road.plan(checked, download=False))
+        drift = tuple(change for change in found if change.path not in above)
     except InvalidText as error:
         state = "missing" if error.exit_code == 2 and not error.text else "invalid"
         return replace(told, state=state, hash=text_hash(error.text) if error.text else "", error=_first(error))

@@ -210,6 +210,7 @@ class Supervisor:
         self.state = state
         side, running = self.parts.front.side, self.running
         self.folder.write(
+            name=running.candidate.checked.profile.name if running else self.folder.name,
             pid=os.getpid(),
             state=state,
             url=url(side.socket) if side is not None and side.socket.fileno() >= 0 else None,

@@ -38,13 +38,19 @@ def look(tmp_path: Path) -> Look:
     running: Candidate = road.plan(road.check())
 
     def edited(
-        before: str = "", after: str = "", pin: Pin | None = None, kept: str | None = None, gone: bool = False
+        before: str = "",
+        after: str = "",
+        pin: Pin | None = None,
+        kept: str | None = None,
+        gone: bool = False,
+        above: str = "",
     ) -> FileStatus:
         assert before in text
         file.write_text(text.replace(before, after) if before else text)
         if gone:
             file.unlink()
-        return file_status(road, running, pin, Text(name="p.yaml at 1f2e3d4", text=kept) if kept else None)
+        commit = Text(name="p.yaml at 1f2e3d4", text=kept) if kept else None
+        return file_status(road, running, pin, commit, frozenset({above}))
 
     return edited
 
@@ -76,6 +82,12 @@ def test_a_field_of_the_engine_beside_one_that_needs_a_new_one_keeps_its_own_rea
     found = {change.path: change for change in told.drift}
     assert found["kv_cache.size"].reload == "engine" and "num_blocks" in found["kv_cache.size"].why
     assert found["engine.batching.max_sequences"].reload == "reconfigure"
+
+
+def test_what_the_command_line_decides_is_no_drift(look: Look) -> None:
+    assert look("127.0.0.1:0", "127.0.0.1:1", above="security.bind").state == "synced"
+    told = look("8MiB}", "4MiB}", above="security.bind")
+    assert [change.path for change in told.drift] == ["kv_cache.size"]
 
 
 def test_a_secret_that_changes_under_its_name_is_drift_and_never_shown(look: Look, tmp_path: Path) -> None:
