@@ -12,7 +12,7 @@ import typer
 if TYPE_CHECKING:
     from ..diagnostics import Diagnostic
     from ..profile import Profile
-    from ..validate import ValidationResult
+    from ..validate import Facts, ValidationResult
 
 
 NOT_HERE = ("AP0504", "AP0507")
@@ -97,12 +97,37 @@ def check_profile(file: str, offline: bool) -> "ValidationResult":
         return validate(file, offline=True)
     wrong: list[Diagnostic] = []
     result = validate(file, locate=lambda profile: locate(file, profile, wrong))
-    if not wrong and not result.errors and result.facts and result.facts.readable:
-        from ..plan import make_plan, probe
-
-        with collected(wrong):
-            make_plan(result.facts.profile, probe(), result.facts.readable, position=result.position)
+    if not wrong and not result.errors and result.facts and result.facts.model_path:
+        plan(file, result, result.facts, wrong)
     return replace(result, diagnostics=(*result.diagnostics, *wrong))
+
+
+def plan(file: str, result: "ValidationResult", facts: "Facts", wrong: "list[Diagnostic]") -> None:
+    """As booting would, with the adapters that are here; what is refused, or not here yet, goes to `wrong`."""
+    from ..plan import make_plan, probe, read_checkpoint
+
+    assert facts.model_path is not None
+    with collected(wrong):
+        adapters = adapters_here(file, result, facts, wrong)
+        checkpoint = read_checkpoint(facts.model_path, result.position)
+        make_plan(facts.profile, probe(), checkpoint, position=result.position, adapters=adapters)
+
+
+def adapters_here(file: str, result: "ValidationResult", facts: "Facts", wrong: "list[Diagnostic]") -> dict[str, Path]:
+    """Folder of each that lies on this machine, by its name."""
+    from ..diagnostics import ApplianceError
+    from ..source import resolve_adapter
+
+    found = {}
+    for index, adapter in enumerate(facts.profile.model.adapters):
+        try:
+            found[adapter.name] = resolve_adapter(adapter, index, False, Path(file).parent, result.position)
+        except ApplianceError as error:
+            if not any(said.code in NOT_HERE for said in error.diagnostics):
+                raise
+            fact, fix = "the adapter is not on this machine yet", f"`appliance pull {file}` fetches it"
+            wrong.append(facts.note("AP0301", f"model.adapters[{index}].source", fact, fix))
+    return found
 
 
 def locate(file: str, profile: "Profile", wrong: "list[Diagnostic]") -> str | None:

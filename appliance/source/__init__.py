@@ -20,6 +20,7 @@ __all__ = [
     "here",
     "parse",
     "resolve",
+    "resolve_adapter",
     "resolve_adapters",
 ]
 
@@ -88,17 +89,29 @@ def resolve_adapters(
     progress: Progress | None = None,
 ) -> dict[str, Path]:
     """Folder of each LoRA adapter by its name, fetched first when `download`; ApplianceError (AP05xx) at its field."""
-    found = {}
-    for index, adapter in enumerate(model.adapters):
-        path = f"model.adapters[{index}].source"
-        where = position(path)
-        want = Want(None, download, progress or Silent(), base, where, "adapter_config.json")
-        try:
-            found[adapter.name] = parse(adapter.source, where).resolve(want).path
-        except ApplianceError as error:
-            said = [replace(diagnostic, path=path) for diagnostic in error.diagnostics]
-            raise ApplianceError(said, exit_code=error.exit_code) from error
-    return found
+    return {
+        adapter.name: resolve_adapter(adapter, index, download, base, position, progress)
+        for index, adapter in enumerate(model.adapters)
+    }
+
+
+def resolve_adapter(
+    adapter: NamedSource,
+    index: int,
+    download: bool,
+    base: Path,
+    position: Callable[[str], Position],
+    progress: Progress | None = None,
+) -> Path:
+    """Folder of the one at `index` of `model.adapters`; ApplianceError (AP05xx) at its field."""
+    path = f"model.adapters[{index}].source"
+    where = position(path)
+    want = Want(None, download, progress or Silent(), base, where, "adapter_config.json")
+    try:
+        return parse(adapter.source, where).resolve(want).path
+    except ApplianceError as error:
+        said = [replace(diagnostic, path=path) for diagnostic in error.diagnostics]
+        raise ApplianceError(said, exit_code=error.exit_code) from error
 
 
 def here(model: ModelSection, base: Path | None = None) -> str | None:
