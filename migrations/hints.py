@@ -10,7 +10,7 @@ from appliance.migrations.families import FAMILIES, parser
 from appliance.migrations.matching import holds
 from appliance.migrations.operations import Comment, Operation, Rewrite
 from appliance.migrations.release import Release
-from appliance.migrations.rule import Condition, Is, Lacks, ModelLike, Sets, Target, option
+from appliance.migrations.rule import Below, Condition, Is, Lacks, ModelLike, Sets, Target, option
 from appliance.migrations.settings import Settings
 
 _ALWAYS = Release(0, 0)
@@ -42,6 +42,10 @@ _REASONING = option("reasoning-parser")
 _QUANTIZATION = option("quantization")
 _METHOD = option("speculative-config", "method")
 _KV = option("kv-cache-dtype")
+_CHUNKED = option("enable-chunked-prefill")
+_TOKENS, _CONTEXT = option("max-num-batched-tokens"), option("max-model-len")
+_BLOCK = option("block-size")
+_OFF = Is((False,))
 _BY_PLUGIN = "are read by a plugin only, not by the engine itself"
 _OTHER_WEIGHTS = "serve the model in another format, or install the plugin"
 _E5M2 = "fp8_e5m2 is refused for checkpoints in FP8, when the model is built"
@@ -116,6 +120,31 @@ HINTS = (
         "the name is still taken, but draft models of this kind belonged to the old engine and are not loaded any more",
         "use an EAGLE draft made for the model, or ngram",
         Release(0, 11),
+    ),
+    Hint(
+        "VM0040",
+        Severity.NOTE,
+        _BLOCK,
+        (Sets(_BLOCK),),
+        "not every attention backend takes every size, and the hardware decides which do; a faster one may be left out",
+        "leave it out, so that the backend takes its own",
+        Release(0, 11),
+    ),
+    Hint(
+        "VM0041",
+        Severity.NOTE,
+        _CHUNKED,
+        (Sets(_CHUNKED, _OFF), Lacks(option("kv-transfer-config"))),
+        "a long prompt then runs in one step and holds up every answer; whether that is still wanted is not said here",
+        "leave it out, unless something needs whole prompts",
+    ),
+    Hint(
+        "VM0042",
+        Severity.ERROR,
+        _TOKENS,
+        (Sets(_CHUNKED, _OFF), Below(_TOKENS, _CONTEXT)),
+        "without chunked prefill a whole prompt has to fit into one step, so less than --max-model-len is refused",
+        "raise it to --max-model-len, or let the engine chunk prompts",
     ),
     Hint(
         "VM0038",

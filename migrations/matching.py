@@ -7,9 +7,9 @@ from typing import Any
 
 from appliance.migrations.canonical import UNKNOWN, Plain, Value
 from appliance.migrations.operations import Raw
-from appliance.migrations.rule import Condition, Is, IsNot, Lacks, Like, Match, ModelLike, Sets
+from appliance.migrations.rule import Below, Condition, Is, IsNot, Lacks, Like, Match, ModelLike, Sets, Target
 from appliance.migrations.settings import Settings, value_of
-from appliance.migrations.values import same, to_text
+from appliance.migrations.values import parse_number, same, to_text
 
 
 def fits(match: Match | None, value: Value | Raw) -> bool:
@@ -36,6 +36,16 @@ def holds(condition: Condition, settings: Settings, model: str | None) -> bool:
             return not settings.sets(target)
         case ModelLike(pattern=pattern):
             return _compiled(pattern).search(model or "") is not None
+        case Below(target=target, other=other):
+            small, large = _number(settings, target), _number(settings, other)
+            return small is not None and large is not None and small < large
+
+
+def _number(settings: Settings, target: Target) -> float | None:
+    """The value that counts; None where there is none, or no number."""
+    values = [value_of(leaves, len(target.path)) for _, leaves in settings.at(target)]
+    last = parse_number(values[-1]) if values and isinstance(values[-1], str) else values[-1] if values else None
+    return last if isinstance(last, int | float) and not isinstance(last, bool) else None
 
 
 @cache

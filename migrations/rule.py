@@ -113,7 +113,16 @@ class ModelLike:
 # Names of models that take pictures or films.
 VISION = r"vl\b|vision|llava|pixtral|ocr|internvl|gemma-?[34]|omni|llama-?4"
 
-Condition: TypeAlias = Sets | Lacks | ModelLike
+
+@dataclass(frozen=True, slots=True)
+class Below:
+    """The deployment sets both targets to numbers, and the first is the smaller one."""
+
+    target: Target
+    other: Target
+
+
+Condition: TypeAlias = Sets | Lacks | ModelLike | Below
 
 
 @dataclass(frozen=True, slots=True)

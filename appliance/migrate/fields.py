@@ -101,15 +101,12 @@ _CONVERTED: dict[str, Writer] = {
     "disable-uvicorn-access-log": _to("observability.access_log", lambda value: not value),
     "chat-template": _to("model.chat_template"),
 }
-# Two options make one field, or say only what the profile does anyway.
+# Two options make one field.
 BIND = ("host", "port")
-IMPLIED = {
-    "enable-auto-tool-choice": "parsers.tool says it",
-    "enable-lora": "model.adapters says it",
-    "disable-fastapi-docs": "there are none",
-    "HF_TOKEN": "read from the environment too",
-    "HUGGING_FACE_HUB_TOKEN": "read from the environment too",
-}
+# What a field says by being there; options of vLLM where it is not.
+IMPLIED = {"enable-auto-tool-choice": "parsers.tool", "enable-lora": "model.adapters"}
+# What a profile does anyway: there are no docs pages, and tokens are read from the environment too.
+ANYWAY = ("disable-fastapi-docs", "HF_TOKEN", "HUGGING_FACE_HUB_TOKEN")
 
 
 def writers() -> dict[str, Writer]:

@@ -19,8 +19,9 @@ from appliance.migrations.rule import Room, Target
 from appliance.migrations.settings import Leaf, Settings, value_of
 from appliance.migrations.values import SECRETS, parse
 from appliance.validate import validate
+from appliance.validate.rules.vllm import field_for
 
-from .fields import BIND, IMPLIED, NoFieldError, Tree, put, source_of, writers
+from .fields import ANYWAY, BIND, IMPLIED, NoFieldError, Tree, put, source_of, writers
 from .finding import Outcome
 
 NOT_SERVED = "AP0250"
@@ -38,12 +39,13 @@ class Missing:
 
 @dataclass
 class Draft:
-    """A profile as it grows. used: the option that each field came from."""
+    """A profile as it grows. used: the option that each field came from. implied: switches that a field turns on."""
 
     tree: Tree
     options: dict[str, Any] = field(default_factory=dict)
     used: dict[str, Leaf] = field(default_factory=dict)
     missing: list[Missing] = field(default_factory=list)
+    implied: dict[str, Leaf] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -79,9 +81,17 @@ def _draft(name: str, target: Release, settings: Settings, model: str | None) ->
     known = writers()
     for option, leaves in _options(settings).items():
         _place(draft, option, leaves, known)
+    for switch, leaf in draft.implied.items():
+        if not _says(draft.tree, IMPLIED[switch]):
+            why = f"{IMPLIED[switch]} turns it on, and nothing is named"
+            draft.missing.append(Missing(f"--{switch}", why, leaf.site))
     _model(draft, model)
     _bind(draft, settings)
     return draft
+
+
+def _says(tree: Tree, path: str) -> bool:
+    return path in _paths(tree)
 
 
 def _options(settings: Settings) -> dict[tuple[Room, str], list[Leaf]]:
@@ -95,7 +105,10 @@ def _place(draft: Draft, option: tuple[Room, str], leaves: list[Leaf], known: di
     room, name = option
     subject, site = str(Target(room, name)), leaves[0].site
     foreign = room is Room.ENV and name not in catalogue().env and name not in known
-    if name in BIND or name in IMPLIED or foreign:
+    if name in BIND or name in ANYWAY or foreign:
+        return
+    if name in IMPLIED:
+        draft.implied |= {name: leaves[0]} if leaves[0].value is True else {}
         return
     value = value_of(leaves, 0)
     secret = name in ("api-key", "VLLM_API_KEY")
@@ -194,9 +207,14 @@ def _for_vllm(draft: Draft, wrong: set[str]) -> None:
     """Values that no field takes go below engine.vllm.options, with the options that have none."""
     for path in wrong:
         leaf = next((leaf for used, leaf in draft.used.items() if used == path or path.startswith(f"{used}[")), None)
-        if leaf is not None:
+        if leaf is not None and field_for(leaf.name, leaf.value) is None:
             draft.options[leaf.name] = _option(leaf.value)
             _remove(draft.tree, path.partition("[")[0])
+    draft.options |= {
+        switch: True
+        for switch in draft.implied
+        if not _says(draft.tree, IMPLIED[switch]) and field_for(switch, True) is None
+    }
     draft.missing = [one for one in draft.missing if one.subject.removeprefix("--") not in draft.options]
     engine = draft.tree.setdefault("engine", {})
     engine["backend"] = "vllm"

@@ -73,7 +73,7 @@ def options(facts: Facts) -> Iterator[Diagnostic]:
     sites, origin = [], {}
     for written, value in facts.profile.engine.vllm.options.items():
         named = name_of(f"--{written.lstrip('-')}")
-        field = _field(named.name, value)
+        field = field_for(named.name, value)
         if field:
             fix = f"write {field}" if field not in ("engine.backend", "engine.vllm.options") else "remove it"
             fact = f"the appliance itself decides --{named.name}"
@@ -97,7 +97,7 @@ def _at(facts: Facts, written: str, code: str, severity: Severity, fact: str, fi
     return Diagnostic(code, severity, position, f"engine.vllm.options.{written}", fact, fix)
 
 
-def _field(name: str, value: Any) -> str | None:
+def field_for(name: str, value: Any) -> str | None:
     """The field that says the same; None for an option that only this place can set."""
     if name in OURS:
         return OURS[name]

@@ -84,6 +84,19 @@ def test_interpolation_with_a_default_survives(run: Run, tmp_path: Path) -> None
     assert "source: hf:${M:-org/m}" in profile["profile"] and "max_context: ${LEN:-8192}" in profile["profile"]
 
 
+def test_a_parser_of_vllm_alone_keeps_the_switch_that_it_needs(run: Run, tmp_path: Path) -> None:
+    profile = made(run, tmp_path, "vllm serve org/m --enable-auto-tool-choice --tool-call-parser hermes\n")
+    assert profile["backend"] == "vllm"
+    assert "tool-call-parser: hermes" in profile["profile"] and "enable-auto-tool-choice: true" in profile["profile"]
+    assert not any("VM0031" in line["code"] for line in profile["diagnostics"])
+
+
+def test_a_switch_that_a_field_turns_on_is_yours_where_the_field_is_empty(run: Run, tmp_path: Path) -> None:
+    profile = made(run, tmp_path, "vllm serve org/m --enable-lora\n")
+    assert "enable-lora:" not in profile["profile"]
+    assert ["--enable-lora"] == [one["subject"] for one in profile["missing"]]
+
+
 def test_no_model_is_yours_to_write(run: Run, tmp_path: Path) -> None:
     profile = made(run, tmp_path, "max-model-len: 4096\ngpu-memory-utilization: 0.8\n", "engine.yaml")
     assert "model" in {missing["subject"] for missing in profile["missing"]}
