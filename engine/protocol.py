@@ -50,6 +50,9 @@ class Request(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     arrival: float = 0.0
     adapter: str | None = None
     """Name of a loaded LoRA adapter; None = the model itself."""
+    group: str = ""
+    """Requests of one group, all from one client's call, share parts of blocks too; empty = whole ones only, so that
+    nobody learns another's prompt token by token from the time that his own takes. Not to be guessed by others."""
     generated: list[int] = []
     """Tokens an earlier engine already produced and the client already has: the engine computes prompt and these again
     (as after a preemption) and goes on. Penalties, seeds and min_tokens count them as output; `sampling.max_tokens`

@@ -88,7 +88,7 @@ def make_job(
     """`params` per prompt. The header X-Request-Id wins over the field request_id; raises ApiError 400."""
     identity = prefix + request_id(http, fields.request_id)
     # the engine's ids are ours alone: two clients may send the same X-Request-Id
-    unique = uuid.uuid4().hex[:8]
+    group = uuid.uuid4().hex
     requests: list[Request] = []
     choices: list[Choice] = []
     now = time.monotonic()
@@ -102,7 +102,8 @@ def make_job(
             )
             requests.append(
                 Request(
-                    request_id=f"{identity}-{len(requests)}-{unique}",
+                    request_id=f"{identity}-{len(requests)}-{group[:8]}",
+                    group=group if fields.count > 1 or len(prompts) > 1 else "",
                     prompt=prompt,
                     sampling=own,
                     cache_salt=fields.cache_salt,

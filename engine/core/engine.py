@@ -113,6 +113,7 @@ class Engine:
             outputs = self._runner.step(scheduled)
         except Exception as error:
             return self._fail(states, error)
+        self.scheduler.kv.end_step()
         self._failed_steps = 0
         tokens = sum(plan.values())
         self._steps += 1
@@ -202,6 +203,7 @@ class Engine:
         if self._failed_steps >= MAX_FAILED_STEPS:
             raise EngineBroken(f"{self._failed_steps} steps failed in a row, the last with {error!r}") from error
         self.scheduler.kv.discard_step()
+        self.scheduler.kv.end_step()
         updates: Updates = defaultdict(list)
         text = f"the step failed: {type(error).__name__}: {error}"
         for state in states:

@@ -1,7 +1,7 @@
 """A request's share of the KV pool: found prefixes, growth, publication of full blocks, release."""
 
 from appliance.engine.core.block_manager import BlockManager
-from appliance.engine.core.prefix_cache import PrefixCache, block_hash, root_hash
+from appliance.engine.core.prefix_cache import Alike, Place, PrefixCache, block_hash, root_hash
 from appliance.engine.core.request import RequestState
 
 
@@ -16,6 +16,7 @@ class KVCache:
         self._cache = PrefixCache()
         self.blocks = BlockManager(num_blocks, self._cache)
         self._fresh: list[int] = []
+        self._lent: list[int] = []
 
     @property
     def num_cached_blocks(self) -> int:
@@ -40,6 +41,11 @@ class KVCache:
             self.blocks.drop(block)
         self._fresh.clear()
 
+    def end_step(self) -> None:
+        """The step has run, or failed: what was copied from is needed no longer."""
+        self.blocks.release(self._lent)
+        self._lent.clear()
+
     def match(self, request: RequestState) -> list[int]:
         """Blocks that hold the request's first tokens; never its last token, whose logits are wanted."""
         found: list[int] = []
@@ -49,6 +55,14 @@ class KVCache:
                 break
             found.append(block)
         return found
+
+    def alike(self, request: RequestState, blocks: int) -> Alike | None:
+        """What a block of the request's group has in common with its block behind the first `blocks` ones."""
+        if not self.prefix_caching or not request.reads_cache or not request.group:
+            return None
+        first = blocks * self.block_tokens
+        wanted = request.token_ids[first : min(first + self.block_tokens, len(request.token_ids) - 1)]
+        return self._cache.alike(self._place(request, blocks), wanted)
 
     def hash_after(self, request: RequestState, blocks: int) -> bytes | None:
         """Hash of the block behind the first `blocks` ones; None where the request would not take it from the cache."""
@@ -65,13 +79,19 @@ class KVCache:
             return None
         return self._hash(request, index)
 
-    def attach(self, request: RequestState, found: list[int]) -> None:
+    def attach(self, request: RequestState, found: list[int], alike: Alike | None = None) -> None:
+        """`alike` is lent until the step's end: its block is not given away before it has been copied from."""
         assert not request.block_table
         for block in found:
             self.blocks.share(block)
         request.block_table.extend(found)
         request.num_published = len(found)
         request.num_computed = len(found) * self.block_tokens
+        if alike is not None:
+            self.blocks.share(alike.block)
+            self._lent.append(alike.block)
+            request.copy_from = alike.block
+            request.num_computed += alike.tokens
 
     def grow(self, request: RequestState, tokens: int) -> bool:
         """Makes the table cover `tokens` tokens; False, and nothing changes, where the pool lacks the blocks."""
@@ -91,6 +111,10 @@ class KVCache:
             block = request.block_table[index]
             if self._cache.register(self._hash(request, index), block):
                 self._fresh.append(block)
+                if request.group:
+                    first = index * self.block_tokens
+                    content = request.token_ids[first : first + self.block_tokens]
+                    self._cache.settle(self._place(request, index), block, content)
             request.num_published = index + 1
 
     def release(self, request: RequestState) -> None:
@@ -101,10 +125,16 @@ class KVCache:
         request.num_published = 0
         request.num_computed = 0
 
+    def _place(self, request: RequestState, index: int) -> Place:
+        return request.owner, request.group, self._hash(request, index - 1)
+
     def _hash(self, request: RequestState, index: int) -> bytes:
+        """Of a full block and all before it; of none for -1."""
+        if index < 0:
+            return root_hash(request.cache_salt, request.adapter_fingerprint)
         hashes, size = request.hashes, self.block_tokens
         while len(hashes) <= index:
             start = len(hashes) * size
-            parent = hashes[-1] if hashes else root_hash(request.cache_salt, request.adapter_fingerprint)
+            parent = hashes[-1] if hashes else self._hash(request, -1)
             hashes.append(block_hash(parent, request.token_ids[start : start + size]))
         return hashes[index]

@@ -40,6 +40,8 @@ class RequestState:
     """Key of a loaded adapter; 0 = the base model."""
     adapter_fingerprint: bytes = b""
     cache_salt: str | None = None
+    group: str = ""
+    """With `owner`: those whose parts of blocks it may take; empty = nobody's."""
     arrival: float = 0.0
 
     status: Status = Status.WAITING
@@ -54,6 +56,8 @@ class RequestState:
     """Chained hashes of the full blocks of token_ids, as far as they were needed."""
     num_published: int = 0
     """Leading blocks that were offered to the prefix cache."""
+    copy_from: int = -1
+    """Block with the KV of its first tokens behind the whole blocks it found; copied in its first step. -1 = none."""
     deferred_on: bytes = b""
     """Hash of the block that a running request is about to compute for this one."""
 
@@ -93,6 +97,7 @@ class RequestState:
             adapter=adapter.key if adapter else 0,
             adapter_fingerprint=adapter.facts.fingerprint if adapter else b"",
             cache_salt=message.cache_salt,
+            group=message.group,
             arrival=message.arrival,
             status=Status.PREEMPTED if moved else Status.WAITING,
             reported=moved,
@@ -126,4 +131,4 @@ class RequestState:
         if self.status is Status.RUNNING:
             assert self.slot >= 0
         else:
-            assert self.slot == -1 and not self.block_table and self.num_computed == 0
+            assert self.slot == -1 and not self.block_table and self.num_computed == 0 and self.copy_from == -1

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 
 from appliance.engine.config import EngineConfig
 from appliance.engine.core.kv_cache import KVCache
+from appliance.engine.core.prefix_cache import Alike
 from appliance.engine.core.request import RequestState, Status
 from appliance.engine.core.slots import SlotNumbers
 
@@ -121,14 +122,17 @@ class Scheduler:
             if upcoming and upcoming in pending:
                 request.deferred_on = upcoming
                 continue
-            if not self._fits(request, found, reserved):
+            alike = self.kv.alike(request, len(found))
+            if alike is not None and not self._fits(request, found, reserved, alike):
+                alike = None
+            if not self._fits(request, found, reserved, alike):
                 break
-            cached = len(found) * self.kv.block_tokens
+            cached = len(found) * self.kv.block_tokens + (alike.tokens if alike else 0)
             left = len(request.token_ids) - cached
             tokens = self._chunk(request, left, budget, others=index + 1 < len(self.waiting))
             if not tokens:
                 break
-            self._start(request, found, tokens)
+            self._start(request, found, alike, tokens)
             admitted.append(request)
             plan[request] = tokens
             budget -= tokens
@@ -139,18 +143,19 @@ class Scheduler:
         for request in admitted:
             _remove(self.waiting, request)
 
-    def _fits(self, request: RequestState, found: list[int], reserved: int) -> bool:
+    def _fits(self, request: RequestState, found: list[int], reserved: int, alike: Alike | None) -> bool:
         """All tokens known so far get their blocks, and everyone who runs has one more to grow into."""
-        revived = sum(not self.kv.blocks.is_held(block) for block in found)
+        taken = found if alike is None else [*found, alike.block]
+        revived = sum(not self.kv.blocks.is_held(block) for block in taken)
         needed = self.kv.blocks_for(len(request.token_ids)) - len(found) + revived
         return needed + reserved + len(self.running) <= self.kv.blocks.num_free
 
-    def _start(self, request: RequestState, found: list[int], tokens: int) -> None:
+    def _start(self, request: RequestState, found: list[int], alike: Alike | None, tokens: int) -> None:
+        self.kv.attach(request, found, alike)
         if request.status is Status.WAITING and self.kv.prefix_caching and request.reads_cache:
-            request.cached_tokens = len(found) * self.kv.block_tokens
+            request.cached_tokens = request.num_computed
             self.prefix_queries += request.prompt_length
             self.prefix_hits += request.cached_tokens
-        self.kv.attach(request, found)
         grown = self.kv.grow(request, request.num_computed + tokens)
         assert grown, "admitted without room"
         self.kv.publish(request, request.num_computed + tokens)

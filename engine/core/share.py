@@ -18,7 +18,9 @@ def share_out(plan: Plan, now: float) -> tuple[list[RequestState], list[Schedule
             block_table=state.block_table,
             samples=samples,
             start=_start(state, now) if state.needs_start else None,
+            copy_from=state.copy_from,
         )
+        state.copy_from = -1
         (decodes if samples and tokens == 1 else prefills).append((state, share))
     pairs = decodes + prefills
     return [state for state, _ in pairs], [share for _, share in pairs]

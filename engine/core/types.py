@@ -48,6 +48,9 @@ class ScheduledRequest:
     """The share reaches the end of the known tokens: a new token is wanted."""
     start: SlotStart | None = None
     """Set when the slot is (re)filled in this step."""
+    copy_from: int = -1
+    """Block that begins like the one this share begins in: in every layer, once the step's own KV is stored, the
+    tokens before num_computed are copied from it. -1 = none."""
 
     def __post_init__(self) -> None:
         assert self.slot >= 0 and self.num_computed >= 0 and self.num_tokens > 0

@@ -27,3 +27,5 @@ class Batch:
     num_decodes: int
     sample_rows: torch.Tensor
     """int64 [R]: rows of T whose logits are wanted"""
+    copies: tuple[torch.Tensor, torch.Tensor] | None = None
+    """int64 [C] each: slots to read and slots to write once this step's KV is stored; no slot is in both."""

@@ -20,6 +20,8 @@ def build_batch(
     context_lengths: list[int] = []
     block_tables: list[list[int]] = []
     sample_rows: list[int] = []
+    read_slots: list[np.ndarray] = []
+    written_slots: list[np.ndarray] = []
     num_decodes = 0
     for request in scheduled:
         slot = slots[request.slot]
@@ -35,6 +37,10 @@ def build_batch(
         if request.num_tokens == 1 and num_decodes == len(context_lengths) - 1:
             num_decodes += 1
         sample_rows.extend(wanted_rows(request, slot, query_starts[-2]))
+        if request.copy_from >= 0:
+            offsets = np.arange(first % block_tokens)
+            read_slots.append(request.copy_from * block_tokens + offsets)
+            written_slots.append(blocks[0] * block_tokens + offsets)
     missing = padded_rows(dtype, len(input_ids)) - len(input_ids)
     if missing:
         input_ids += input_ids[-1:] * missing
@@ -42,14 +48,19 @@ def build_batch(
         slot_mapping.append(slot_mapping[-1][-1:].repeat(missing))
     return Batch(
         input_ids=torch.tensor(input_ids),
-        positions=torch.from_numpy(np.concatenate(positions)),
-        slot_mapping=torch.from_numpy(np.concatenate(slot_mapping)),
+        positions=_joined(positions),
+        slot_mapping=_joined(slot_mapping),
         query_starts=query_starts,
         context_lengths=context_lengths,
         block_tables=block_tables,
         num_decodes=num_decodes,
         sample_rows=torch.tensor(sample_rows, dtype=torch.int64),
+        copies=(_joined(read_slots), _joined(written_slots)) if read_slots else None,
     )
+
+
+def _joined(parts: list[np.ndarray]) -> torch.Tensor:
+    return torch.from_numpy(np.concatenate(parts))
 
 
 def wanted_rows(request: ScheduledRequest, slot: Slot, offset: int) -> list[int]:

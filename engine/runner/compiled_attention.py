@@ -125,6 +125,7 @@ class CompiledAttention:
             *self._kernels.norm_weights(layout.norm),
             ctypes.byref(shape),
         )
+        self._pool.copy(layer, self._batch.copies)
         return query
 
     def _runs_of(self, rows: torch.Tensor) -> Runs:

@@ -20,11 +20,16 @@ class KVPool:
 
     def store(self, layer: int, slot_mapping: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> None:
         """key, value [T, kv_heads, head_dim] to the T slots of `slot_mapping` (int64)."""
-        slots = self.layers[layer].flatten(0, 1).flatten(1)
         content = self.format.encode(key, value).flatten(1)
-        if slots.shape[1] % 8 == 0:  # whole words are copied six times as fast as bytes
-            slots, content = slots.view(torch.int64), content.view(torch.int64)
-        slots.index_copy_(0, slot_mapping, content)
+        slots = self._slots(layer)
+        slots.index_copy_(0, slot_mapping, content.view(slots.dtype))
+
+    def copy(self, layer: int, copies: tuple[torch.Tensor, torch.Tensor] | None) -> None:
+        """Between slots, as `Batch.copies` says."""
+        if copies is not None:
+            read, written = copies
+            slots = self._slots(layer)
+            slots.index_copy_(0, written, slots.index_select(0, read))
 
     def gather(
         self, layer: int, blocks: torch.Tensor, dtype: torch.dtype, hidden: torch.Tensor | None = None
@@ -41,6 +46,11 @@ class KVPool:
         content = content.view(blocks.shape[0], -1, *pool.shape[2:])
         key, value = self.format.decode(content, self.head_dim, dtype)
         return key.transpose(1, 2), value.transpose(1, 2)
+
+    def _slots(self, layer: int) -> torch.Tensor:
+        """[slots, content of one]; as whole words where it can be, which are copied six times as fast as bytes."""
+        slots = self.layers[layer].flatten(0, 1).flatten(1)
+        return slots.view(torch.int64) if slots.shape[1] % 8 == 0 else slots
 
     @property
     def token_bytes(self) -> int:

@@ -64,6 +64,7 @@ class PagedAttention:
     ) -> torch.Tensor:
         query, key, value = layout.split(qkv, rotation)
         self._pool.store(layer, self._batch.slot_mapping, key, value)
+        self._pool.copy(layer, self._batch.copies)
         if window not in self._plans:
             self._plans[window] = self._plan(window)
         output = torch.empty_like(query)

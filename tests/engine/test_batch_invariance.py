@@ -5,6 +5,7 @@ import random
 import pytest
 import torch
 from in_process import InProcess
+from msgspec.structs import replace
 
 from appliance.engine.layers import compiled_product
 from appliance.engine.protocol import Request, SamplingParams
@@ -19,9 +20,17 @@ def seeded(request_id: str, prompt: list[int], seed: int) -> Request:
     return Request(request_id=request_id, prompt=prompt, sampling=sampling)
 
 
+def like(own: list[int]) -> list[Request]:
+    """A request of the same group that parts from "own" amid a block, and "own"."""
+    shared = own[:40] if len(own) > 40 else own[:20]
+    requests = [seeded("like", shared + [7] * 30, 8), seeded("own", own, 5)]
+    return [replace(request, group="one call") for request in requests]
+
+
 def answer(engine: InProcess, requests: list[Request], submit_every: int = 0) -> tuple[list[int], list[float]]:
     """Tokens and log-probabilities of the request called "own"."""
     updates = engine.run(requests, submit_every)["own"]
+    assert not requests[0].group or updates[0].cached_tokens % 16, "no part of a block was shared"
     tokens = [token for update in updates for token in update.token_ids]
     return tokens, [report.logprob for update in updates for report in update.logprobs or []]
 
@@ -45,6 +54,8 @@ def test_seeded_tokens_are_the_same_in_any_company(tiny_model, architecture, dty
         "in company": answer(crowded, [*company[:4], seeded("own", own, 5), *company[4:]]),
         "after a cache hit": answer(crowded, [seeded("own", own, 5)]),
         "joining late": answer(InProcess(path, **settings), [*company, seeded("own", own, 5)], submit_every=3),
+        "beside its like": answer(InProcess(path, **settings), like(own)),
+        "after its like": answer(InProcess(path, **settings), like(own), submit_every=50),
         "in chunks": answer(chunked, [*company, seeded("own", own, 5)]),
     }
     bound = 0.0 if compiled_product.exists(getattr(torch, dtype)) else ONEDNN_BOUND[dtype]

@@ -50,10 +50,19 @@ def ask(
     salt: str | None = None,
     priority: int = 0,
     adapter: str | None = None,
+    group: str = "",
     **sampling: Any,
 ) -> Request:
     wanted = SamplingParams(max_tokens=max_tokens, **sampling)
-    return Request(request_id=name, prompt=prompt, sampling=wanted, cache_salt=salt, priority=priority, adapter=adapter)
+    return Request(
+        request_id=name,
+        prompt=prompt,
+        sampling=wanted,
+        cache_salt=salt,
+        priority=priority,
+        adapter=adapter,
+        group=group,
+    )
 
 
 class Bench:
@@ -144,6 +153,8 @@ class FakeRunner:
                 assert share.slot not in self.slots, f"slot {share.slot} was not freed"
                 self.slots[share.slot] = (share.start, list(share.start.token_ids))
             self.store(share)
+        for share in scheduled:
+            self.copy(share)
         return [self.answer(share) for share in scheduled]
 
     def free(self, slot: int) -> None:
@@ -186,6 +197,14 @@ class FakeRunner:
             block, offset = share.block_table[position // self.block_tokens], position % self.block_tokens
             self.pool[block][offset] = (position, tokens[position], weights)
         self.tokens_computed += share.num_tokens
+
+    def copy(self, share: ScheduledRequest) -> None:
+        if share.copy_from >= 0:
+            count = share.num_computed % self.block_tokens
+            assert count, "a copy of nothing"
+            target = share.block_table[share.num_computed // self.block_tokens]
+            assert target not in {other.copy_from for other in self.steps[-1]}, "a copy of a copy"
+            self.pool[target][:count] = self.pool[share.copy_from][:count]
 
     def answer(self, share: ScheduledRequest) -> StepOutput:
         start, tokens = self.slots[share.slot]

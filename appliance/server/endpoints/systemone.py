@@ -111,11 +111,12 @@ async def _run(
     context: Context, fields: DecisionRequest, identity: str, reads: list[Read]
 ) -> tuple[list[Verdict], int]:
     """All reads in one submission, so that the engine computes what their prompts share once."""
-    unique = uuid.uuid4().hex[:8]
+    group = uuid.uuid4().hex
     now = time.monotonic()
     requests = [
         Request(
-            request_id=f"{identity}-{number}-{unique}",
+            request_id=f"{identity}-{number}-{group[:8]}",
+            group=group,
             prompt=read.prompt,
             sampling=read.sampling(),
             cache_salt=fields.cache_salt,

@@ -2,6 +2,7 @@
 
 import pytest
 from fake_runner import Bench, ask, continuation
+from msgspec.structs import replace
 
 STATE = [index % 90 for index in range(300)]
 
@@ -26,6 +27,39 @@ def test_seven_questions_about_one_state_are_one_step() -> None:
     assert bench.runner.tokens_computed == shared + own
     assert [bench.last(f"q{index}").cached_tokens for index in range(7)] == [0] + [shared] * 6
     assert bench.engine.stats().prefix_hits == 6 * shared
+
+
+@pytest.mark.parametrize("budget", [300, 305, 350, 512])
+def test_questions_of_one_call_share_to_the_token(budget: int) -> None:
+    """Also when those of the next step take from one that has ended."""
+    bench = Bench(block_tokens=16, num_blocks=100, max_context=1000, max_batch_tokens=budget)
+    calls = [[replace(ask, group=group) for ask in questions(7)] for group in ("one", "two")]
+    bench.add(*calls[0])
+    bench.run()
+    check(bench, 7)
+    assert [bench.last(f"q{index}").cached_tokens for index in range(1, 7)] == [300] * 6
+    assert bench.runner.tokens_computed == 305 + sum(5 + index for index in range(1, 7))
+    bench.updates.clear()
+    bench.add(replace(calls[1][0], request_id="q9", prompt=[*STATE, 89, 89]))
+    bench.run()
+    assert bench.last("q9").cached_tokens == 288, "another call learns nothing of a block's parts"
+
+
+def test_a_whole_block_alike_is_computed_from_the_last_token_on() -> None:
+    bench = Bench(block_tokens=16, num_blocks=100)
+    bench.add(ask("a", [5] * 17, 1, group="g"), ask("b", [5] * 16, 1, group="g"))
+    bench.run()
+    assert bench.last("b").cached_tokens == 15
+    assert bench.tokens("b") == continuation([5] * 16, 1)
+
+
+def test_without_room_for_what_is_copied_from_a_request_still_runs() -> None:
+    bench = Bench(num_blocks=4)
+    bench.add(ask("a", [1] * 12, 1, group="g"))
+    bench.run()
+    bench.add(ask("b", [1] * 9 + [2] * 6, 1, group="g"))
+    bench.run()
+    assert bench.tokens("b") == continuation([1] * 9 + [2] * 6, 1)
 
 
 @pytest.mark.parametrize("budget", [17, 32, 64, 100, 299])

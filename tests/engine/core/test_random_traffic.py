@@ -59,20 +59,23 @@ class Traffic(RuleBasedStateMachine):
                 st.sampled_from([None, None, None, 0]),
                 st.sampled_from([0, 0, 0, 1, 7]),
                 st.sampled_from([None, None, "x", "y"]),
+                st.sampled_from(["", "g", "h"]),
             ),
             min_size=1,
             max_size=4,
         ),
     )
-    def submit(self, batch: list[tuple[list[int], int, int, str | None, int | None, int, str | None]]):
+    def submit(self, batch: list[tuple[list[int], int, int, str | None, int | None, int, str | None, str]]):
         requests = []
-        for prompt, tokens, priority, salt, prompt_logprobs, done, adapter in batch:
+        for prompt, tokens, priority, salt, prompt_logprobs, done, adapter, group in batch:
             name = f"r{len(self.wanted)}"
             loaded = self.bench.engine.adapters.by_name
             weights = loaded[adapter].folder if adapter in loaded else ""
             self.wanted[name] = (prompt, tokens + done, done, self.bench.engine.limits.max_tokens, weights)
             request = ask(name, prompt, tokens + done, salt=salt, priority=priority, prompt_logprobs=prompt_logprobs)
-            requests.append(replace(request, adapter=adapter, generated=continuation(prompt, done, weights)))
+            requests.append(
+                replace(request, adapter=adapter, group=group, generated=continuation(prompt, done, weights))
+            )
         self.bench.add(*requests)
         return multiple(*[request.request_id for request in requests])
 
