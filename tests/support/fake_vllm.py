@@ -29,7 +29,11 @@ class State:
         self.names, self.mode = names, mode
         self.seen: list[dict[str, Any]] = []
         self.aborted = 0
+        self.released = asyncio.Event()
+        """Ends every `wait`."""
         self.adapters: dict[str, str] = {}
+        self.said: dict[str, str] = {}
+        """What each adapter answers: what its folder held when it was loaded."""
         self.engines = 1
         self.scaling = False
 
@@ -38,6 +42,10 @@ def content_of(body: dict[str, Any]) -> str:
     if "messages" in body:
         return " ".join(str(message["content"]) for message in body["messages"])
     return str(body.get("prompt", ""))
+
+
+def pieces(text: str, size: int) -> list[str]:
+    return [text[start : start + size] for start in range(0, len(text), size)]
 
 
 def make_app(state: State) -> Starlette:
@@ -54,20 +62,23 @@ def make_app(state: State) -> Starlette:
             return JSONResponse({"error": {"message": "currently scaling", "code": 503}}, 503)
         if state.mode == "refuses":
             return JSONResponse({"error": {"message": "the fake refuses", "code": 400}}, 400)
+        model = body.get("model", state.names[0])
+        if model not in (*state.names, *state.adapters):
+            return JSONResponse({"error": {"message": f"The model `{model}` does not exist.", "code": 404}}, 404)
         chat = "messages" in body
         if body.get("stream"):
             return StreamingResponse(stream(body, chat), media_type="text/event-stream", headers={"X-Own": "fake"})
         if content_of(body).startswith("wait"):
-            deadline = time.monotonic() + float(content_of(body).split()[1])
-            while time.monotonic() < deadline:
+            while not state.released.is_set():
                 if await request.is_disconnected():
                     state.aborted += 1
                     return Response(status_code=499)
                 await asyncio.sleep(0.02)
-        text: dict[str, Any] = {"message": {"role": "assistant", "content": "yes"}} if chat else {"text": "yes"}
+        said = state.said.get(model, "yes")
+        text: dict[str, Any] = {"message": {"role": "assistant", "content": said}} if chat else {"text": said}
         usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
         choice = {"index": 0, "finish_reason": "length", **text}
-        return JSONResponse({"id": "x", "model": body.get("model"), "choices": [choice], "usage": usage})
+        return JSONResponse({"id": "x", "model": model, "choices": [choice], "usage": usage})
 
     async def stream(body: dict[str, Any], chat: bool) -> Any:
         words = content_of(body)
@@ -76,8 +87,10 @@ def make_app(state: State) -> Starlette:
         try:
             for number in range(count):
                 delta = {"delta": {"content": f"{number} "}} if chat else {"text": f"{number} "}
-                yield f"data: {json.dumps({'choices': [{'index': 0, **delta}]})}\n\n"
-                await asyncio.sleep(0.02)
+                event = {"model": body.get("model"), "choices": [{"index": 0, **delta}]}
+                for piece in pieces(f"data: {json.dumps(event)}\n\n", 5 if words.startswith("pieces") else 10_000):
+                    yield piece
+                    await asyncio.sleep(0.02)
                 if words.startswith("die"):
                     os.kill(os.getpid(), signal.SIGKILL)
             ended = True
@@ -114,9 +127,13 @@ def make_app(state: State) -> Starlette:
 
     async def load(request: Request) -> Response:
         body = await note(request)
-        if not Path(body["lora_path"]).exists():
-            return JSONResponse({"error": {"message": f"no adapter at {body['lora_path']}", "code": 404}}, 404)
-        state.adapters[body["lora_name"]] = body["lora_path"]
+        name, folder = body["lora_name"], Path(body["lora_path"])
+        if not folder.exists():
+            return JSONResponse({"error": {"message": f"no adapter at {folder}", "code": 404}}, 404)
+        if name in state.adapters:
+            return JSONResponse({"error": {"message": f"{name} has already been loaded", "code": 400}}, 400)
+        state.adapters[name] = str(folder)
+        state.said[name] = (folder / "adapter_config.json").read_text()
         return PlainTextResponse("Success")
 
     async def unload(request: Request) -> Response:
@@ -131,6 +148,14 @@ def make_app(state: State) -> Starlette:
         await asyncio.sleep(0.5)
         state.engines, state.scaling = size, False
         return JSONResponse({"message": f"Scaled to {size} data parallel engines"})
+
+    async def release(request: Request) -> Response:
+        state.released.set()
+        return Response()
+
+    async def forget(request: Request) -> Response:
+        state.seen.clear()
+        return Response()
 
     async def fake(request: Request) -> Response:
         return JSONResponse(
@@ -148,7 +173,7 @@ def make_app(state: State) -> Starlette:
         f"/v1/{name}": answer for name in ("completions", "chat/completions", "responses", "messages", "embeddings")
     }
     posts |= {"/v1/load_lora_adapter": load, "/v1/unload_lora_adapter": unload, "/sleep": fine}
-    posts |= {"/scale_elastic_ep": scale}
+    posts |= {"/scale_elastic_ep": scale, "/fake/release": release, "/fake/forget": forget}
     gets = {"/health": fine, "/v1/models": models, "/metrics": metrics, "/version": version, "/fake": fake}
     return Starlette(
         routes=[

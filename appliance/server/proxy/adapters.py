@@ -1,7 +1,10 @@
-"""LoRA adapters on running vLLM processes come and go through vLLM's own routes, which only this server reaches."""
+"""LoRA adapters on running vLLM processes come and go through vLLM's own routes, which only this server reaches.
+
+vLLM knows each by name and the mark of its folder: a candidate's stands beside the one that serves under the same name.
+"""
 
 import logging
-from collections.abc import Iterable
+from collections.abc import AsyncIterator, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 import httpx
@@ -19,49 +22,70 @@ logger = logging.getLogger("appliance.server")
 
 
 class Adapters:
-    """Those of one state: folder by name."""
+    """Those of one state. `folders` by the name that clients use."""
 
-    def __init__(self, wanted: dict[str, str]) -> None:
-        self.wanted = wanted
-        self._marks = {name: mark(folder) for name, folder in wanted.items()}
-        self._brought: dict[Upstream, dict[int, dict[str, str]]] = {}
-        """What this state itself loaded, by boot of the process."""
+    def __init__(self, folders: Mapping[str, str]) -> None:
+        self._folders = folders
+        self.resident = {name: f"{name}@{mark(folder)}" for name, folder in folders.items()}
+        self._held: set[Upstream] = set()
+
+    def of(self, model: object) -> str | None:
+        """What vLLM calls it; None = the model itself."""
+        return self.resident.get(model) if isinstance(model, str) else None
 
     async def bring(self, members: Iterable["Upstream"]) -> None:
         """Loads what is missing. Raises StateError with vLLM's own words."""
         for member in members:
-            present = {card["id"]: card.get("root") for card in await _cards(member) if card.get("parent")}
-            for name, folder in self.wanted.items():
-                loaded = member.marks.get((member.boots, name), self._marks[name])
-                if present.get(name) == folder and loaded == self._marks[name]:
-                    continue
-                body = {"lora_name": name, "lora_path": folder, "load_inplace": name in present}
-                answer = await member.client.post(LOAD, json=body, timeout=SECONDS)
-                if answer.status_code != 200:
-                    raise StateError(f"the adapter {name} cannot be loaded: {_words(answer)}")
-                member.marks[member.boots, name] = self._marks[name]
-                self._brought.setdefault(member, {}).setdefault(member.boots, {})[name] = folder
+            if member not in self._held:
+                self._held.add(member)
+                member.adapters.update(self.resident.values())
             member.models = await _cards(member)
+            for name, folder in self._folders.items():
+                if not _has(member, self.resident[name]):
+                    await self._load(member, name, folder)
 
-    async def withdraw(self, members: Iterable["Upstream"]) -> None:
-        """A candidate that was dropped takes back what it brought."""
-        for member in members:
-            await self._unload(member, list(self._brought.get(member, {}).get(member.boots, {})))
-
-    async def leave(self, members: Iterable["Upstream"], kept: dict[str, str]) -> None:
-        """After the last request that could name them: what the state that serves now does not want goes."""
-        for member in members:
-            await self._unload(member, [name for name in self.wanted if name not in kept])
-
-    async def _unload(self, member: "Upstream", names: list[str]) -> None:
-        if not member.up or not names:
-            return
+    async def _load(self, member: "Upstream", name: str, folder: str) -> None:
         try:
-            for name in names:
-                await member.client.post(UNLOAD, json={"lora_name": name}, timeout=SECONDS)
-            member.models = await _cards(member)
-        except (httpx.HTTPError, StateError) as error:
-            logger.error("adapters stay loaded: %s", error)
+            body = {"lora_name": self.resident[name], "lora_path": folder}
+            answer = await member.client.post(LOAD, json=body, timeout=SECONDS)
+        except httpx.HTTPError as error:
+            raise StateError(f"the adapter {name} cannot be loaded: {error or type(error).__name__}") from error
+        member.models = await _cards(member)
+        # another server of ours may have been faster
+        if answer.status_code != 200 and not _has(member, self.resident[name]):
+            raise StateError(f"the adapter {name} cannot be loaded: {_words(answer)}")
+
+    async def leave(self) -> None:
+        """After the last request that could name them, or instead of it: what no other state holds goes."""
+        for member in self._held:
+            member.adapters.subtract(self.resident.values())
+            going = [own for own in self.resident.values() if member.adapters[own] <= 0 and _has(member, own)]
+            # a vLLM that ends with this state takes them along
+            if not going or member.holders == 1 or not member.up:
+                continue
+            try:
+                for own in going:
+                    await member.client.post(UNLOAD, json={"lora_name": own}, timeout=SECONDS)
+                member.models = await _cards(member)
+            except (httpx.HTTPError, StateError) as error:
+                logger.error("adapters stay loaded: %s", error)
+
+
+async def renamed(pieces: AsyncIterator[bytes], own: bytes, name: bytes) -> AsyncIterator[bytes]:
+    """A stream in which every `own` is `name`, also where it lies across two pieces."""
+    rest = b""
+    async for piece in pieces:
+        text = (rest + piece).replace(own, name)
+        begun = next((size for size in range(min(len(own) - 1, len(text)), 0, -1) if text.endswith(own[:size])), 0)
+        rest = text[len(text) - begun :]
+        if whole := text[: len(text) - begun]:
+            yield whole
+    if rest:
+        yield rest
+
+
+def _has(member: "Upstream", own: str) -> bool:
+    return any(card["id"] == own for card in member.models)
 
 
 async def _cards(member: "Upstream") -> list[dict[str, object]]:

@@ -5,7 +5,6 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any
 
-import msgspec
 from fastapi import FastAPI
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
@@ -20,6 +19,7 @@ from appliance.server.config import ServerConfig
 from appliance.server.endpoints import ENDPOINTS
 from appliance.server.errors import ApiError, unexpected
 from appliance.server.proxy import pages
+from appliance.server.proxy.bodies import Body, FormBody, JsonBody
 from appliance.server.proxy.checks import check_request, with_default_output
 from appliance.server.proxy.counting import check_room, prompt_tokens
 from appliance.server.proxy.passage import Passage
@@ -79,17 +79,17 @@ def _through(state: "ProxyState", route: Route) -> Handle:
             if route.body == "json":
                 body = await read_json(request, state.config)
                 check_request(route, body, state.config)
-                content = msgspec.json.encode(with_default_output(route, body, state.config))
+                sent: Body = JsonBody(with_default_output(route, body, state.config))
             else:
-                content = await read_bytes(request, state.config.body_bytes)
-            return await while_connected(request, _pass(state, route, request, body, content))
+                sent = FormBody(await read_bytes(request, state.config.body_bytes))
+            return await while_connected(request, _pass(state, route, request, body, sent))
         finally:
             state.arriving -= route.work
 
     return answer
 
 
-async def _pass(state: "ProxyState", route: Route, request: Request, body: dict[str, Any], content: bytes) -> Response:
+async def _pass(state: "ProxyState", route: Route, request: Request, body: dict[str, Any], sent: Body) -> Response:
     identity = request.headers.get("x-request-id") or uuid.uuid4().hex
     headers = {**request.headers, "x-request-id": identity}
     async with AsyncExitStack() as stack:
@@ -99,7 +99,7 @@ async def _pass(state: "ProxyState", route: Route, request: Request, body: dict[
         if route.work:
             admission = state.shared.admission if PINNED.get() is None else state.proofs
             ticket = stack.enter_context(admission.enter(route.sequences(body), sum(tokens)))
-        passage = Passage(state, route, content, headers)
+        passage = Passage(state, route, sent, headers)
         state.joined(passage)
         stack.push_async_callback(passage.close)
         await passage.open()
@@ -109,7 +109,7 @@ async def _pass(state: "ProxyState", route: Route, request: Request, body: dict[
         own = {"X-Request-Id": identity}
         if passage.streams:
             return Relayed(passage.events(), passage.response.status_code, {**passage.headers, **own}, stack.pop_all())
-        return Response(passage.response.content, passage.response.status_code, {**passage.headers, **own})
+        return Response(passage.content, passage.response.status_code, {**passage.headers, **own})
     raise AssertionError("unreachable")
 
 

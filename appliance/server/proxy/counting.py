@@ -22,7 +22,7 @@ async def prompt_tokens(state: "ProxyState", route: Route, body: dict[str, Any])
         return []
     if (given := given_tokens(body)) is not None:
         return given
-    questions = question_for_tokens(body)
+    questions = question_for_tokens({**body, "model": state.adapters.of(body.get("model")) or body.get("model")})
     if questions is None:
         return []
     upstream = state.upstreams.choose(set())

@@ -53,13 +53,14 @@ async def version(state: "ProxyState", request: Request) -> Response:
 
 
 def cards(state: "ProxyState") -> list[dict[str, Any]]:
-    """vLLM's own, adapters among them; folders of this machine are nobody's business."""
+    """vLLM's own, and this state's adapters; folders of this machine are nobody's business."""
     names = state.config.served_names
+    adapters = {own: name for name, own in state.adapters.resident.items()}
     found = next((member.models for member in state.upstreams.up if member.models), None)
     given = found or [{"id": name, "max_model_len": state.config.max_context or None} for name in names]
     return [
         {
-            "id": card["id"],
+            "id": adapters.get(card["id"], card["id"]),
             "object": "model",
             "created": STARTED,
             "owned_by": "appliance",
@@ -68,6 +69,7 @@ def cards(state: "ProxyState") -> list[dict[str, Any]]:
             "max_model_len": card.get("max_model_len"),
         }
         for card in given
+        if not card.get("parent") or card["id"] in adapters
     ]
 
 
@@ -88,6 +90,8 @@ async def metrics(state: "ProxyState", request: Request) -> Response:
     members = state.upstreams.members
     texts = await asyncio.gather(*(_scrape(member) for member in members))
     ours = state.shared.metrics.render().decode() + own_numbers(members)
+    for name, own in state.adapters.resident.items():
+        texts = [text.replace(own, name) for text in texts]
     text = await asyncio.to_thread(merged, ours, texts)
     return Response(text, headers={"Content-Type": CONTENT_TYPE_LATEST})
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 import httpx
 
 from appliance.server.errors import ApiError, unavailable, unexpected
+from appliance.server.proxy.adapters import renamed
+from appliance.server.proxy.bodies import Body
 from appliance.server.proxy.routes import Route
 from appliance.server.proxy.upstream import Upstream
 
@@ -48,13 +50,15 @@ class Moved(Exception):  # noqa: N818 - an order, not a failure
 class Passage:
     """`open`, then `body` or `events`; `close` in any case."""
 
-    def __init__(self, state: "ProxyState", route: Route, content: bytes, headers: Mapping[str, str]) -> None:
+    def __init__(self, state: "ProxyState", route: Route, body: Body, headers: Mapping[str, str]) -> None:
         self.state = state
         self.route = route
         self.upstream: Upstream | None = None
         self.answered = False
         """The head of the answer is there: it cannot start again elsewhere."""
-        self._content = content
+        self._body = body
+        self._adapter: tuple[bytes, bytes] | None = None
+        """What vLLM calls the one that is asked, and its client."""
         self._headers = {name: headers[name] for name in PASSED_ON if name in headers}
         self._headers |= {"x-request-id": headers["x-request-id"], "accept-encoding": "identity"}
         self._order: asyncio.Future[Literal["carry"] | str] = asyncio.get_running_loop().create_future()
@@ -89,7 +93,10 @@ class Passage:
         unsettled = not upstream.settled.is_set()
         self.upstream = upstream
         upstream.running.add(self)
-        request = upstream.client.build_request("POST", self.route.path, content=self._content, headers=self._headers)
+        content, name = self._body.content(self.state.adapters)
+        own = self.state.adapters.of(name)
+        self._adapter = (own.encode(), name.encode()) if name is not None and own is not None else None
+        request = upstream.client.build_request("POST", self.route.path, content=content, headers=self._headers)
         self.response = await upstream.client.send(request, stream=True)
         self._held.push_async_callback(self.response.aclose)
         if not self.streams:
@@ -104,6 +111,11 @@ class Passage:
     def headers(self) -> dict[str, str]:
         return {name: value for name, value in self.response.headers.items() if name not in NOT_PASSED_ON}
 
+    @property
+    def content(self) -> bytes:
+        """Of an answer that is no stream."""
+        return self.response.content.replace(*self._adapter) if self._adapter else self.response.content
+
     def check_served(self) -> None:
         """ApiError 501 where vLLM lacks the route for this model: it then answers as a web framework does."""
         if self.response.status_code in (404, 405) and not self.streams and b'"error"' not in self.response.content:
@@ -112,6 +124,8 @@ class Passage:
     async def events(self) -> AsyncGenerator[bytes, None]:
         """The stream as it comes. One that breaks ends with an event that says so."""
         chunks = self.response.aiter_raw()
+        if self._adapter:
+            chunks = renamed(chunks, *self._adapter)
         try:
             while (chunk := await self._interruptible(anext(chunks, b""))) != b"":
                 yield chunk

@@ -65,6 +65,10 @@ class ProxyState:
             state = state._successor
         return state
 
+    @property
+    def down(self) -> bool:
+        return not self.upstreams.up
+
     def is_work(self, scope: Scope) -> bool:
         return scope["method"] == "POST" and scope["path"] in self._work
 
@@ -132,13 +136,9 @@ class ProxyState:
 
     async def close(self) -> None:
         await self._watches.stop()
+        await self.adapters.leave()
         if not self._began:
-            await self.adapters.withdraw(self.upstreams.members)
             await self._give_back()
-        elif self._successor is not None:
-            served = set(self.newest.upstreams.members)
-            shared = [member for member in self.upstreams.members if member in served]
-            await self.adapters.leave(shared, self.newest.config.adapters)
         await self.upstreams.release()
 
     async def _give_back(self) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from collections import Counter
 from collections.abc import Iterable
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
@@ -33,8 +34,8 @@ class Upstream:
         self.up = False
         self.boots = 0
         """How often it has come up; with `up` it says whether what was proven still holds."""
-        self.marks: dict[tuple[int, str], str] = {}
-        """Of the adapters that this process loaded, by boot and name: vLLM itself tells their folders only."""
+        self.adapters: Counter[str] = Counter()
+        """How many states hold each of its adapters."""
         self.reason = "the engine is booting"
         self.settled = asyncio.Event()
         """Not set while its number of engines changes: for a moment it then answers 503 to everything."""

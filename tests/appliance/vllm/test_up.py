@@ -13,8 +13,7 @@ import httpx
 import psutil
 import pytest
 import running
-
-from .conftest import FAKE, SECONDS, until
+from proxied import FAKE, SECONDS, until
 
 Up = Callable[..., running.Running]
 
