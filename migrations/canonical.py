@@ -133,11 +133,17 @@ class Elsewhere:
 class Entrypoint(StrEnum):
     SERVE = "vllm serve"
     API_SERVER = "python -m vllm.entrypoints.openai.api_server"
+    DYNAMO = "python -m dynamo.vllm"  # a worker behind a server of its own
     IMAGE = "image"  # arguments go to whatever entrypoint the image has
     CONFIG = "config file"
     PYTHON = "python"
     PLATFORM = "platform"  # a chart or operator renders the command line
     PROFILE = "profile"
+
+    @property
+    def takes_word(self) -> bool:
+        """Whether a word that is no option names the model."""
+        return self not in (Entrypoint.API_SERVER, Entrypoint.DYNAMO)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,8 @@ DIALECTS: dict[str, str] = {
     "kserve": "appliance.migrations.dialects.kserve",
     "kaito": "appliance.migrations.dialects.kaito",
     "aibrix": "appliance.migrations.dialects.aibrix",
+    "dynamo": "appliance.migrations.dialects.dynamo",
+    "vllm-runtime": "appliance.migrations.dialects.vllm_runtime",
     "kubernetes": "appliance.migrations.dialects.kubernetes",
     "production-stack": "appliance.migrations.dialects.production_stack",
     "llm-d": "appliance.migrations.dialects.llm_d",

@@ -180,7 +180,7 @@ class _File(WordsReader):
         words = lists[-1]
         home = Home(words, len(words.pieces) - 1, env_line=(self.layer, line.start, "ENV {}"), remark=words.remark)
         draft = Draft(entrypoint, home, [*stage.env], "", stage.hint, stage.python)
-        draft.positional = entrypoint is not Entrypoint.API_SERVER
+        draft.positional = entrypoint.takes_word
         for words in lists:
             if start < len(words.pieces):
                 self._take(draft, words, max(start, 0), len(words.pieces))

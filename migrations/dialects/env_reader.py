@@ -68,6 +68,14 @@ class EnvReader:
                 found.sites += options or [site]
         return found
 
+    def widen(self, near: Variables, node: Node | None) -> None:
+        """Adds the variables of an environment further out, which those nearer by win over."""
+        further = self.variables(node)
+        names = {site.name for site in near.sites}
+        near.sites[:0] = [site for site in further.sites if site.name not in names]
+        if near.sink is None:
+            near.sink, near.shared = further.sink, further.shared
+
     def _options_in(self, site: OptionSite, source: Node | None, borrowed: bool) -> list[OptionSite]:
         """A variable that hands options to the command line of an image: `VLLM_ADDITIONAL_ARGS: --enable-x`."""
         text = site.raw_value or ""

@@ -9,7 +9,9 @@ from appliance.migrations.canonical import Entrypoint
 from appliance.migrations.dialects.serving import engine_image, engine_options, other_engine, serves
 
 # Something in a quoted word that is worth reading as a shell text of its own.
-NESTED = re.compile(r"vllm['\"]?\s+serve\b|vllm\.entrypoints|\b(?:docker|podman|nerdctl)\s+run\b[\s\S]*?vllm")
+NESTED = re.compile(
+    r"vllm['\"]?\s+serve\b|vllm\.entrypoints|-m dynamo\.vllm\b|\b(?:docker|podman|nerdctl)\s+run\b[\s\S]*?vllm"
+)
 SETTING = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=(?!=)")
 _CONTAINERS = frozenset({"docker", "podman", "nerdctl"})
 _FILES = frozenset({"apptainer", "singularity"})

@@ -3,7 +3,7 @@
 from yaml.nodes import SequenceNode
 
 from appliance.migrations.canonical import Deployment
-from appliance.migrations.dialects.manifests import read_containers
+from appliance.migrations.dialects.containers import read_containers
 from appliance.migrations.dialects.process import Reader
 from appliance.migrations.dialects.yaml_dialect import YamlDialect
 from appliance.migrations.dialects.yaml_tree import Tree, get, walk

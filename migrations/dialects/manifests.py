@@ -6,18 +6,20 @@ from collections.abc import Callable, Iterator
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from appliance.migrations.canonical import Deployment, Entrypoint
-from appliance.migrations.dialects import DialectError, load
+from appliance.migrations.dialects import load
+from appliance.migrations.dialects.containers import inner_tree, object_name, read_containers
+from appliance.migrations.dialects.dynamo_graph import read_graph
 from appliance.migrations.dialects.env_reader import speaks
-from appliance.migrations.dialects.layers import Inlay, Layer
 from appliance.migrations.dialects.process import Reader, engines_of
 from appliance.migrations.dialects.ray_configs import read_configs
 from appliance.migrations.dialects.serving import model_of
 from appliance.migrations.dialects.vllm_config import config, is_config
+from appliance.migrations.dialects.vllm_runtimes import read_runtime
 from appliance.migrations.dialects.wishes import Homes
 from appliance.migrations.dialects.wrappers import wrapper_of
 from appliance.migrations.dialects.yaml_dialect import YamlDialect
 from appliance.migrations.dialects.yaml_scalar import decode
-from appliance.migrations.dialects.yaml_tree import Tree, entries, get, items, text_of, tree_of, walk
+from appliance.migrations.dialects.yaml_tree import Tree, entries, get, items, text_of, walk
 
 _OBJECT = re.compile(r"^apiVersion:", re.MULTILINE)
 _OPTION_LIKE = re.compile(r"^\s*[\w.-]+\s*:", re.MULTILINE)
@@ -55,7 +57,7 @@ def _configured(listed: list[MappingNode]) -> Iterator[tuple[tuple[str, str], Ma
         kind = text_of(get(node, "kind"))
         data = get(node, "stringData" if kind == "Secret" else "data")
         if kind in ("ConfigMap", "Secret") and isinstance(data, MappingNode):
-            yield (kind, _name(node)), data
+            yield (kind, object_name(node)), data
 
 
 def _variables(reader: Reader, node: MappingNode) -> list[Deployment]:
@@ -65,46 +67,12 @@ def _variables(reader: Reader, node: MappingNode) -> list[Deployment]:
         return []
     around = reader.variables(data)
     homes = Homes(None, around.sink)
-    return [Deployment(tuple(around.sites), Entrypoint.PLATFORM, _name(node), takes_options=False, handle=homes)]
-
-
-def _name(node: Node) -> str:
-    return text_of(get(node, "metadata", "name"))
+    return [Deployment(tuple(around.sites), Entrypoint.PLATFORM, object_name(node), takes_options=False, handle=homes)]
 
 
 def _workload(reader: Reader, node: MappingNode) -> list[Deployment]:
     """Any object that holds pods, whatever its kind."""
-    return read_containers(reader, node, _name(node))
-
-
-def read_containers(reader: Reader, root: Node, name: str = "") -> list[Deployment]:
-    found = []
-    for mapping in walk(root):
-        for key in ("initContainers", "containers"):
-            for container in items(get(mapping, key)):
-                label = text_of(get(container, "name")) or name
-                found += reader.process(container, label, model=_model(root))
-        if get(mapping, "serveConfigV2") is not None:
-            found += _ray(reader.layer, get(mapping, "serveConfigV2"))
-    return found
-
-
-def _model(node: Node) -> str | None:
-    return text_of(get(node, "spec", "model", "name")) or text_of(get(node, "spec", "model", "uri")) or None
-
-
-def _ray(layer: Layer, node: Node | None) -> list[Deployment]:
-    inlay = decode(layer, node) if node is not None else None
-    tree = _inner(inlay) if inlay else None
-    return read_configs(tree) if tree else []
-
-
-def _inner(inlay: Inlay) -> Tree | None:
-    """YAML inside a text; None where it is something else."""
-    try:
-        return tree_of(inlay)
-    except DialectError:
-        return None
+    return read_containers(reader, node, object_name(node))
 
 
 def _predictor(reader: Reader, node: MappingNode) -> list[Deployment]:
@@ -118,17 +86,17 @@ def _predictor(reader: Reader, node: MappingNode) -> list[Deployment]:
             uri = text_of(get(part, "storageUri")) or None
             certain = "vllm" in runtime.lower()
             wrapper = wrapper_of(key, runtime)
-            found += reader.process(part, _name(node), model=uri, certain=certain, wrapper=wrapper)
-    return found + read_containers(reader, node, _name(node))
+            found += reader.process(part, object_name(node), model=uri, certain=certain, wrapper=wrapper)
+    return found + read_containers(reader, node, object_name(node))
 
 
 def _kubeai(reader: Reader, node: MappingNode) -> list[Deployment]:
     """KubeAI's Model: arguments and variables of the engine that it names."""
     spec = get(node, "spec")
     if text_of(get(spec, "engine")).upper() not in ("VLLM", "") or spec is None or group_of(node) != "kubeai.org":
-        return read_containers(reader, node, _name(node))
+        return read_containers(reader, node, object_name(node))
     url = text_of(get(spec, "url")).removeprefix("hf://") or None
-    return reader.process(spec, _name(node), ("args",), model=url, certain=True)
+    return reader.process(spec, object_name(node), ("args",), model=url, certain=True)
 
 
 def _config_map(reader: Reader, node: MappingNode) -> list[Deployment]:
@@ -139,7 +107,7 @@ def _config_map(reader: Reader, node: MappingNode) -> list[Deployment]:
         if inlay is None or (not _OPTION_LIKE.search(inlay.text) and "vllm" not in inlay.text):
             continue
         borrowed = reader.borrowed(value)
-        tree = _inner(inlay) if not key.value.endswith((".sh", ".py", ".jinja", ".toml")) else None
+        tree = inner_tree(inlay) if not key.value.endswith((".sh", ".py", ".jinja", ".toml")) else None
         roots = [root for root in tree.roots if isinstance(root, MappingNode)] if tree else []
         if tree and any(isinstance(root, SequenceNode) for root in tree.roots):
             found += _chart(tree, reader.path)
@@ -163,7 +131,7 @@ def _config_map(reader: Reader, node: MappingNode) -> list[Deployment]:
 
 def _workspace(reader: Reader, node: MappingNode) -> list[Deployment]:
     """KAITO's Workspace, whose template holds a pod."""
-    return read_containers(reader, node, _name(node))
+    return read_containers(reader, node, object_name(node))
 
 
 def _release(reader: Reader, node: MappingNode) -> list[Deployment]:
@@ -174,7 +142,9 @@ def _release(reader: Reader, node: MappingNode) -> list[Deployment]:
             if key.value not in ("values", "valuesObject", "valuesContent"):
                 continue
             inlay = decode(reader.layer, value) if isinstance(value, ScalarNode) else None
-            tree = _inner(inlay) if inlay else Tree(reader.layer, (value,)) if isinstance(value, MappingNode) else None
+            tree = inner_tree(inlay) if inlay else None
+            if isinstance(value, MappingNode):
+                tree = Tree(reader.layer, (value,))
             found += _chart(tree, reader.path) if tree else []
     return found
 
@@ -198,6 +168,9 @@ _READERS: dict[str, Callable[[Reader, MappingNode], list[Deployment]]] = {
     "ApplicationSet": _release,
     "HelmRelease": _release,
     "HelmChart": _release,
+    "DynamoGraphDeployment": read_graph,
+    "DynamoComponentDeployment": read_graph,
+    "VLLMRuntime": read_runtime,
 }
 
 

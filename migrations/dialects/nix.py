@@ -19,6 +19,7 @@ from appliance.migrations.dialects.serving import engine_options, engine_variabl
 from appliance.migrations.dialects.shell_reader import ShellReader
 from appliance.migrations.dialects.strings import layer_of, literal
 from appliance.migrations.dialects.trees import Tree
+from appliance.migrations.dialects.wrappers import reaching
 from appliance.migrations.operations import CannotEditError, Operation
 
 _STRINGS = ("string_expression", "indented_string_expression")
@@ -98,7 +99,7 @@ class _Expression:
             return False
         start, entrypoint = found
         words = [piece.word(self.layer, SHELL) for piece in pieces[start:]]
-        sites = read_words(words, entrypoint is not Entrypoint.API_SERVER)
+        sites = reaching(entrypoint, read_words(words, entrypoint.takes_word))
         self.found.append(Deployment(tuple(sites), entrypoint, "", model_of(sites)))
         return True
 

@@ -38,6 +38,7 @@ class OptionKeys:
     """skipped: keys that are no options. variables: keys that stand for an environment variable.
 
     spill: where an option goes that the mapping itself has no key for; without it, a new list under spill_key.
+    names: options of keys that are not spelled like them.
     """
 
     layer: Layer
@@ -47,6 +48,7 @@ class OptionKeys:
     variables: Mapping[str, str] = field(default_factory=dict)
     spill: Sink | None = None
     spill_key: str = ""
+    names: Mapping[str, str] = field(default_factory=dict)
 
     def sites(self, borrowed: bool = False) -> list[OptionSite]:
         seen: set[str] = set()
@@ -66,8 +68,8 @@ class OptionKeys:
         if key is None or not key.text:
             return None
         variable = self.variables.get(key.text)
-        dashed = _CAMEL.sub("-", key.text).lower() if self.flavor is Flavor.CHART else key.text
-        named = name_of("--" + dashed.replace("_", "-"))
+        spelled = dashed(key.text) if self.flavor is Flavor.CHART else key.text.replace("_", "-")
+        named = name_of("--" + self.names.get(key.text, spelled))
         raw = value_of(self.layer, node)
         value, quirk = (raw, None) if variable else self._meaning(raw, node, named.facts, named.negative)
         form = Form.JSON_KEY if json_like(self.layer, self.node) else Form.YAML_KEY
@@ -250,6 +252,11 @@ class OptionKeys:
     def _spelled(self, name: str, like: str) -> str:
         snake = "_" in like or ("-" not in like and self.flavor is Flavor.KEYWORDS)
         return name.replace("-", "_") if snake else name
+
+
+def dashed(key: str) -> str:
+    """`maxModelLen` as the option is spelled."""
+    return _CAMEL.sub("-", key).lower().replace("_", "-")
 
 
 def _arguments(add: Add) -> list[str]:

@@ -1,5 +1,6 @@
 """One engine process as a YAML mapping describes it: command, arguments, variables, image."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -23,10 +24,12 @@ from appliance.migrations.dialects.serving import (
 )
 from appliance.migrations.dialects.shell_words import texts
 from appliance.migrations.dialects.wishes import Homes, Sink
-from appliance.migrations.dialects.wrappers import Wrapper, wrapper_of
+from appliance.migrations.dialects.wrappers import Wrapper, reaching, wrapper_of
 from appliance.migrations.dialects.yaml_scalar import decode
 from appliance.migrations.dialects.yaml_tree import get, text_of
 from appliance.migrations.values import templated
+
+_PROGRAM = re.compile(r"(?:\A|/)python[\d.]*\Z")
 
 
 class Reader(EnvReader):
@@ -45,10 +48,12 @@ class Reader(EnvReader):
         files: Node | None = None,
         variables: Node | None = None,
         wrapper: Wrapper | None = None,
+        around: Sequence[Node | None] = (),
     ) -> list[Deployment]:
         """certain: this is known to be an engine, whatever the image. files: names of files with variables.
 
         variables: the environment where it does not stand in the mapping itself. wrapper: the server that starts it.
+        around: environments further out, the nearest first.
         """
         picture = image if image is not None else text_of(get(node, "image"))
         release = hint or self._pinned([get(node, key) for key in command]) or self.hint(get(node, "image"))
@@ -57,26 +62,28 @@ class Reader(EnvReader):
         wrapper = wrapper or wrapper_of(picture)
         if wrapper is not None:
             engines = [wrapped for engine in engines if (wrapped := _wrapped(engine, wrapper)).sites]
-        around = self.variables(variables) if engines or certain or speaks(self.layer, variables) else Variables()
+        near = self.variables(variables) if engines or certain or speaks(self.layer, variables) else Variables()
         if not engines:
-            if not around.sites or other_engine(picture):
+            if not near.sites or other_engine(picture):
                 return []
             engines = [Engine(None, (), Entrypoint.IMAGE)]
-        outside = self.outside(get(node, "envFrom"), files, around)
+        for further in around:
+            self.widen(near, further)
+        outside = self.outside(get(node, "envFrom"), files, near)
         found = []
         for index, engine in enumerate(engines):
-            sites = (*_lent(around.sites, index > 0), *engine.sites)
-            shared = engine.shared | (frozenset([id(around.sink)]) if around.shared else frozenset())
-            homes = Homes(engine.sink, around.sink, shared)
+            sites = (*_lent(near.sites, index > 0), *engine.sites)
+            shared = engine.shared | (frozenset([id(near.sink)]) if near.shared else frozenset())
+            homes = Homes(engine.sink, near.sink, shared)
             found.append(
                 Deployment(
                     sites,
                     engine.entrypoint,
                     label,
-                    model_of(engine.sites, around.sites) or engine.model or model,
+                    model_of(engine.sites, near.sites) or engine.model or model,
                     release,
                     takes_options=engine.sink is not None,
-                    takes_env=around.sink is not None,
+                    takes_env=near.sink is not None,
                     handle=homes,
                     elsewhere=outside.elsewhere,
                 )
@@ -168,7 +175,8 @@ class Reader(EnvReader):
         if begins is not None:
             return [self._list(listed, begins[0], begins[1], nodes)]
         own = parts[-1][1] if parts else []
-        named = engine_image(image) and len(parts) == 1 and any(word.startswith("-") for word in words)
+        program = any(_PROGRAM.search(word) for word in words)
+        named = engine_image(image) and len(parts) == 1 and any(word[:1] == "-" for word in words) and not program
         if not (entry or certain or named or engine_options(item.text for item in own)):
             return []
         start = len(listed) - len(own)
@@ -178,7 +186,8 @@ class Reader(EnvReader):
         sink = ArgList(self.layer, listed[start:], nodes[-1])
         again = [self.borrowed(node) for node in nodes]
         borrowed = again[-1]
-        return Engine(sink, tuple(sink.sites(borrowed)), entry, frozenset([id(sink)] if borrowed else []))
+        sites = reaching(entry, sink.sites(borrowed))
+        return Engine(sink, tuple(sites), entry, frozenset([id(sink)] if borrowed else []))
 
     def texts(self, nodes: Iterable[Node | None], env: Node | None, label: str, **facts: object) -> list[Deployment]:
         """The engines that shell texts start, all with the same environment."""
@@ -224,7 +233,7 @@ def engines_of(
             own = [site for site in sink.sites(borrowed) if site.kind is Kind.ENV]
             sites += _lent(own, id(sink) in lent)
             lent.add(id(sink))
-        yield one, (*sites, *one.sink.sites(borrowed))
+        yield one, (*sites, *reaching(one.entrypoint, one.sink.sites(borrowed)))
 
 
 def _lent(sites: list[OptionSite], lent: bool) -> list[OptionSite]:

@@ -39,6 +39,7 @@ from appliance.migrations.dialects.serving import (
 from appliance.migrations.dialects.shell_reader import ShellReader
 from appliance.migrations.dialects.strings import layer_of, literal
 from appliance.migrations.dialects.trees import Tree
+from appliance.migrations.dialects.wrappers import reaching
 from appliance.migrations.operations import CannotEditError, Operation
 
 _CALLS = frozenset({"LLM", "EngineArgs", "AsyncEngineArgs"})
@@ -257,7 +258,7 @@ class _Program:
             return False
         start, entrypoint = found
         words = [piece.word(self.layer, SHELL) for piece in pieces[start:]]
-        sites = read_words(words, entrypoint is not Entrypoint.API_SERVER)
+        sites = reaching(entrypoint, read_words(words, entrypoint.takes_word))
         if sites:
             self._commands[name] = len(self.found)
             self.found.append(Deployment(tuple(sites), entrypoint, "", model_of(sites)))

@@ -10,6 +10,7 @@ from appliance.migrations.release import Release
 from appliance.migrations.values import SECRETS
 
 _MODULE = re.compile(r"vllm\.entrypoints\.(?:openai\.)?api_server\Z")
+_DYNAMO = "dynamo.vllm"
 # the engine's own server, and KAITO's around it
 _SCRIPT = re.compile(r"(?:\A|/)vllm/(?:entrypoints/(?:openai/)?api_server|inference_api)\.py\Z")
 _SHELLS = re.compile(r"(?:\A|/)(?:ba|da|z|k)?sh\Z")
@@ -17,6 +18,7 @@ _IMAGE = re.compile(r"([\w./-]*vllm[\w./-]*):((?:[\w.]*vllm[-_]?)?v?(\d+\.\d+(?:
 _DEFAULT = re.compile(r"\$\{\w+:?-([^}]*)\}")
 _VARIABLE = re.compile(r"\$[({]?(\w+)(?::?-([^}]+))?[)}]?")
 _RUN_IMAGE = re.compile(r"(?:[\w.:-]+/)*vllm(?:-[\w-]+|/[\w-]+)?(?::[\w.${}:-]+)?(?:@sha256:\w+)?")
+_OWN_TAGS = re.compile(r"\bai-dynamo/|\blmcache/|\bllm-scaler")
 _INSIDE = re.compile(r"vllm[-_]v?(\d+\.\d+(?:\.\d+)?)")
 PIN = re.compile(r"\bvllm(?:\[[\w,-]*\])?\s*[=~]=\s*v?([0-9][\w.]*)")
 # Options that no other server of models has.
@@ -57,6 +59,8 @@ def serves(words: Sequence[str]) -> tuple[int, Entrypoint] | None:
         if (word == "-m" and _MODULE.search(following)) or (word == "-m" and following == "vllm.entrypoints.cli.main"):
             serve = words[index + 2 : index + 3] == ["serve"]
             return index + 2 + serve, Entrypoint.SERVE if serve else Entrypoint.API_SERVER
+        if word == "-m" and following == _DYNAMO:
+            return index + 2, Entrypoint.DYNAMO
         if _SCRIPT.search(word):
             return index + 1, Entrypoint.API_SERVER
         if _RUN_IMAGE.fullmatch(word) and "run" in words[:index] and words[index - 1] not in ("--name", "-v"):
@@ -73,6 +77,11 @@ def script(words: Sequence[str]) -> int | None:
         if word == "eval":
             return index + 1
     return None
+
+
+def counts_itself(image: str) -> bool:
+    """Whether the tags of an image are releases of what is built around the engine."""
+    return _OWN_TAGS.search(image) is not None
 
 
 def engine_image(image: str) -> bool:
@@ -106,7 +115,7 @@ def image_hint(image: str, where: Span) -> ReleaseHint | None:
     inside = _INSIDE.search(image)
     version = inside[1] if inside else found[3]
     known = Release.parse(version) if (version and found[2].lstrip("v").startswith(version)) or inside else None
-    known = known if known and known.major < 2 else None
+    known = known if known and known.major < 2 and (inside or not counts_itself(image)) else None
     return ReleaseHint(found.group(), known, where, "image tag")
 
 

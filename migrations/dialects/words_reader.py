@@ -21,6 +21,7 @@ from appliance.migrations.dialects.outside import Around, Variables, env_file
 from appliance.migrations.dialects.pieces import Piece, Remark, WordList
 from appliance.migrations.dialects.serving import image_hint, model_of
 from appliance.migrations.dialects.word_sites import Place, env_site, read_list
+from appliance.migrations.dialects.wrappers import reaching
 from appliance.migrations.release import Release
 from appliance.migrations.values import parse
 
@@ -144,7 +145,7 @@ class WordsReader:
         hint = self._image(words, found)
         draft = Draft(found.entrypoint, home, sites, found.name, hint, self._python(words, found.start))
         draft.elsewhere = outside.elsewhere
-        draft.positional = found.entrypoint is not Entrypoint.API_SERVER
+        draft.positional = found.entrypoint.takes_word
         start = found.start
         if found.entrypoint is Entrypoint.IMAGE and texts[start : start + 1] == ["serve"]:
             site = read_list(words, start, start + 1, True)[0]
@@ -197,7 +198,8 @@ class WordsReader:
         draft.taken.add((words, first))
         sites = self._seen.lists.get((words, first))
         if sites is None:
-            sites = [self._followed(site) for site in read_list(words, first, last, draft.positional)]
+            listed = reaching(draft.entrypoint, read_list(words, first, last, draft.positional))
+            sites = [self._followed(site) for site in listed]
             self._seen.lists[words, first] = sites
         if any(site.form is Form.POSITIONAL for site in sites):
             draft.positional = False

@@ -18,6 +18,8 @@ FAMILY = (
     "kserve",
     "kaito",
     "aibrix",
+    "dynamo",
+    "vllm-runtime",
     "kubernetes",
     "production-stack",
     "llm-d",

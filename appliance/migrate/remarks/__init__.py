@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from ..finding import Finding
 from .charts import chart_remarks
 from .comments import comment_remarks
+from .concern import concerns
 from .elsewhere import elsewhere_remarks
 from .files import file_remarks
 from .image import image_remarks
@@ -13,7 +14,6 @@ from .later import later_remarks
 from .manifest import manifest_remarks
 from .memory import memory_remarks
 from .models import model_remarks
-from .python import concerns
 from .scene import Scene
 from .secrets import advised
 from .unit import unit_remarks

@@ -1,4 +1,4 @@
-"""What the production-stack chart makes of a values file: arguments that stand in its templates, not in the values."""
+"""What the production stack's chart and operator add: arguments that stand in their templates, not in the file."""
 
 from collections.abc import Iterator
 
@@ -6,6 +6,7 @@ from yaml.nodes import MappingNode, Node, ScalarNode
 
 from appliance.diagnostics import Severity
 from appliance.migrations.change import Part
+from appliance.migrations.dialects.manifests import objects
 from appliance.migrations.dialects.yaml_tree import entries, file_tree, get, items, text_of
 from appliance.migrations.values import as_bool
 
@@ -18,6 +19,11 @@ _TOKENS = ("hf_token", "vllmApiKey")
 
 def chart_remarks(scene: Scene, index: int) -> Iterator[Finding]:
     """With the first deployment, about all of them."""
+    if index == 0 and scene.dialect == "vllm-runtime":
+        for node in objects(file_tree(scene.text)):
+            spec = get(node, "spec")
+            for part in (spec, *(value for _, value in entries(get(spec, "topology")))):
+                yield from _cache(scene, part, "lmCacheConfig", "operator")
     if index or scene.dialect != "production-stack":
         return
     off: dict[str, list[Node]] = {}
@@ -25,7 +31,7 @@ def chart_remarks(scene: Scene, index: int) -> Iterator[Finding]:
         above = get(root, "servingEngineSpec")
         yield from _tokens(scene, above)
         for spec in items(get(above, "modelSpec")):
-            yield from _cache(scene, spec)
+            yield from _cache(scene, spec, "lmcacheConfig", "chart")
             yield from _tokens(scene, spec)
             for key, value in entries(get(spec, "vllmConfig")):
                 if key.value in _SWITCHES and as_bool(text_of(value)) is False:
@@ -38,17 +44,18 @@ def chart_remarks(scene: Scene, index: int) -> Iterator[Finding]:
         yield remark("VM0117", Severity.NOTE, subject, fact, way_out, _place(scene, where))
 
 
-def _cache(scene: Scene, spec: Node) -> Iterator[Finding]:
-    config = get(spec, "lmcacheConfig")
+def _cache(scene: Scene, spec: Node | None, name: str, writer: str) -> Iterator[Finding]:
+    config = get(spec, name)
     if not isinstance(config, MappingNode) or not as_bool(text_of(get(config, "enabled"))):
         return
     role = text_of(get(config, "kvRole")) or "kv_both"
     wanted = f'--kv-transfer-config {{"kv_connector": "LMCacheConnectorV1", "kv_role": "{role}"}}'
     nixl = " and the addresses of LMCACHE_NIXL_*" if get(config, "enableNixl") is not None else ""
-    fact = f"the chart writes {wanted}{nixl}; the connector loads only with an LMCache made for the target"
-    key = next(key for key, _ in entries(spec) if key.value == "lmcacheConfig")
-    way_out = "compare `helm template` with that, and the image's LMCache with its release notes"
-    yield remark("VM0117", Severity.NOTE, "lmcacheConfig", fact, way_out, _place(scene, key))
+    fact = f"the {writer} writes {wanted}{nixl}; the connector loads only with an LMCache made for the target"
+    key = next(key for key, _ in entries(spec) if key.value == name)
+    look = "`helm template`" if writer == "chart" else "the pod's arguments"
+    way_out = f"compare {look} with that, and the image's LMCache with its release notes"
+    yield remark("VM0117", Severity.NOTE, name, fact, way_out, _place(scene, key))
 
 
 def _tokens(scene: Scene, node: Node | None) -> Iterator[Finding]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from appliance.diagnostics import Severity
 from appliance.migrations.canonical import Deployment, Entrypoint, ReleaseHint
 from appliance.migrations.catalogue import catalogue
+from appliance.migrations.dialects.serving import counts_itself
 from appliance.migrations.release import Release
 
 from ..finding import Finding
@@ -25,6 +26,8 @@ def image_remarks(scene: Scene, index: int) -> Iterator[Finding]:
     subject = f"{hint.source} {hint.text}"
     if hint.release is None:
         fact = "names no release, so the next start may be of another one"
+        if counts_itself(hint.text):
+            fact = "counts releases of its own, which do not tell the engine's"
         yield remark("VM0105", Severity.NOTE, subject, fact, f"pin {_wanted(hint, target)}", place)
     elif catalogue().index(hint.release) != catalogue().index(target):
         fact = f"is {hint.release.short}, and the options are now those of {target.short}"

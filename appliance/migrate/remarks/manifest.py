@@ -16,7 +16,7 @@ _TPU = re.compile(r"google-tpu|gke-tpu|google\.com/tpu|\bvllm-tpu\b")
 
 
 def manifest_remarks(scene: Scene, index: int) -> Iterator[Finding]:
-    if index or scene.dialect not in ("kubernetes", "kserve", "kubeai", "aibrix"):
+    if index or scene.dialect not in ("kubernetes", "kserve", "kubeai", "aibrix", "dynamo"):
         return
     if scene.dialect == "kubernetes":
         yield from _probes(scene)

@@ -6,7 +6,7 @@ from appliance.migrations.canonical import Kind
 from appliance.migrations.change import Change
 
 _CODES = ("VM0021", "VM0030")
-_MANIFESTS = frozenset({"kubernetes", "kserve", "kubeai", "kaito", "aibrix", "llm-d"})
+_MANIFESTS = frozenset({"kubernetes", "kserve", "kubeai", "kaito", "aibrix", "dynamo", "vllm-runtime", "llm-d"})
 _ENGINE = "the engine reads VLLM_API_KEY itself"
 _ENV_FIRST = {
     "compose": f"delete the option and write VLLM_API_KEY: ${{VLLM_API_KEY:?}} below environment ({_ENGINE})",

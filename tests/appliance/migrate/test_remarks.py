@@ -31,6 +31,16 @@ servingEngineSpec:
     lmcacheConfig: {enabled: true, kvRole: kv_producer}
     hf_token: <your-hf-token>
 """
+RUNTIME = """\
+apiVersion: production-stack.vllm.ai/v1alpha1
+kind: VLLMRuntime
+metadata: {name: a}
+spec:
+  model: {modelURL: org/m}
+  vllmConfig: {tensorParallelSize: 2}
+  lmCacheConfig: {enabled: true}
+  deploymentConfig: {image: {registry: docker.io, name: "lmcache/vllm-openai:v0.3.13"}}
+"""
 
 
 def told(run: Run, *words: str) -> str:
@@ -69,6 +79,8 @@ def told(run: Run, *words: str) -> str:
         ("a.sh", "vllm serve microsoft/Phi-3-small-8k-instruct\n", "is by its name a Phi3SmallForCausalLM"),
         ("a.sh", "vllm serve m $EXTRA_ARGS --port 1\n", "VM0110 $EXTRA_ARGS: holds more options"),
         ("a.sh", "vllm serve m --port 1 &\nsleep 60\nvllm serve n --port 2\n", "2:1 VM0111 sleep 60: a wait of fixed"),
+        ("a.yaml", RUNTIME, "lmCacheConfig: the operator writes --kv-transfer-config"),
+        ("a.yaml", RUNTIME, "lmcache/vllm-openai:v0.3.13: counts releases of its own, which do not tell the engine's"),
         (
             "config.yaml",
             "model_metadata:\n  repo_id: org/m\n  vllm_config: {max_model_len: 9, limit_mm_per_prompt: {image: 5}}\n",
@@ -96,6 +108,16 @@ def test_is_not_said(run: Run, tmp_path: Path, text: str, code: str) -> None:
     (tmp_path / "t.jinja").write_text("")
     (tmp_path / "a.sh").write_text(text)
     assert code not in told(run, "a.sh")
+
+
+def test_a_worker_of_dynamo_is_told_nothing_about_requests(run: Run, tmp_path: Path) -> None:
+    options = "--model openai/gpt-oss-20b --tool-call-parser hermes --is-prefill-worker --no-enable-multimodal\n"
+    for command in ("dynamo.vllm", "vllm.entrypoints.openai.api_server"):
+        (tmp_path / "a.sh").write_text(f"python3 -m {command} {options}")
+        said = told(run, "a.sh")
+        alone = command == "dynamo.vllm"
+        assert "VM2006" in said and "VM1623" in said
+        assert [code in said for code in ("VM3220", "VM3221", "VM0031", "VM0035", "VM0001")] == [not alone] * 5
 
 
 def test_architecture_is_read_where_the_model_lies(run: Run, tmp_path: Path) -> None:
