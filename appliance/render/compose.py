@@ -10,12 +10,14 @@ from appliance.profile.types import host_port
 from . import container
 from .base import Options, Rendered, Subject
 from .names import data_key, dns_label
-from .needs import secret_variables
+from .needs import fetching_variables, secret_variables
 from .sizing import MIB, Sizing, sizing
 from .yaml_text import yaml_text
 
 ASK_READY = "import urllib.request as u; u.urlopen('http://127.0.0.1:{port}/ready', timeout=4)"
 DEVICE_FILES = {"rocm": ("/dev/kfd", "/dev/dri"), "xpu": ("/dev/dri",)}
+RENDER_GROUP = "${RENDER_GID:?the number that `getent group render` shows on this machine}"
+"""The devices belong to a group of the host that has another number, or is missing, in an image."""
 
 
 class Compose:
@@ -83,7 +85,7 @@ def _environment(subject: Subject) -> list[str]:
     """A name without a value takes that of the shell, or of the file .env beside the compose file."""
     fixed = [f"{name}={value}" for name, value in container.ENVIRONMENT.items()]
     needed, optional = container.references(subject)
-    passed = dict.fromkeys([*secret_variables(subject), *needed, *optional])
+    passed = dict.fromkeys([*secret_variables(subject), *needed, *optional, *fetching_variables(subject)])
     return [*fixed, *passed]
 
 
@@ -109,7 +111,7 @@ def _devices(sizes: Sizing, platform: str) -> dict[str, Any]:
     if platform == "cuda":
         reserved = {"driver": "nvidia", "count": sizes.devices, "capabilities": ["gpu"]}
         return {"deploy": {"resources": {"reservations": {"devices": [reserved]}}}}
-    return {"devices": [f"{file}:{file}" for file in DEVICE_FILES[platform]], "group_add": ["video", "render"]}
+    return {"devices": [f"{file}:{file}" for file in DEVICE_FILES[platform]], "group_add": ["video", RENDER_GROUP]}
 
 
 def _remarks(subject: Subject) -> list[Diagnostic]:

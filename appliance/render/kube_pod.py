@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from appliance.profile.source import parse_source
-
 from .base import Subject
 from .container import (
     CACHE,
@@ -20,7 +18,7 @@ from .container import (
     template_key,
 )
 from .kube_secrets import KeySecret, variable
-from .needs import NamedFile
+from .needs import NamedFile, fetched_kinds
 from .sizing import GIB, MIB, Sizing
 
 DEVICE_RESOURCES = {"cuda": "nvidia.com/gpu", "rocm": "amd.com/gpu", "xpu": "gpu.intel.com/xe"}
@@ -112,7 +110,7 @@ def start_deadline(pod: Pod) -> int:
 
 def extra_environment(pod: Pod) -> list[dict[str, Any]]:
     """Secrets by reference."""
-    token = parse_source(pod.subject.profile.model.source).kind == "hf" and "HF_TOKEN" not in pod.secret.variables
+    token = "hf" in fetched_kinds(pod.subject) and "HF_TOKEN" not in pod.secret.variables
     return [*pod.secret.environment(), *([variable("HF_TOKEN", pod.secret.name, True)] if token else [])]
 
 

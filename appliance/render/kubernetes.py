@@ -12,6 +12,9 @@ from .names import dns_label, is_namespace
 from .sizing import sizing
 from .yaml_text import yaml_text
 
+OF_A_GROUP = ("rocm", "xpu")
+"""Platforms whose device files only root and a group of the node may open."""
+
 
 class Kubernetes:
     def render(self, subject: Subject, options: Options) -> Rendered:
@@ -147,6 +150,8 @@ def provided(pod: Pod) -> list[str]:
         found.append(f"ConfigMap {pod.environment} with {', '.join([*needed, *optional])}")
     for volume, named in pod.folders.items():
         found.append(f"PersistentVolumeClaim {pod.claim(volume)}, which holds what belongs in {named.file}")
+    if pod.sizes.devices and pod.subject.plan.machine.platform in OF_A_GROUP:
+        found.append("nodes that hand devices to the pod's user (device_ownership_from_security_context)")
     return found
 
 

@@ -4,11 +4,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from appliance.profile.source import parse_source
+from appliance.profile.source import Source, parse_source
 
 from .base import Subject
 
 API_KEYS = "security.api_keys"
+FETCHING = {"hf": ("HF_TOKEN", "HF_ENDPOINT"), "pypi": ("PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL")}
+"""What the libraries that fetch take from the environment, by the kind of source."""
+PROXIES = ("HTTPS_PROXY", "NO_PROXY")
 
 
 @dataclass(frozen=True)
@@ -39,10 +42,24 @@ def secret_files(subject: Subject) -> list[NamedFile]:
 
 def local_sources(subject: Subject) -> Iterator[NamedFile]:
     """Model and adapters that are not fetched; `file` is a folder, or one .gguf."""
-    model = subject.profile.model
-    sources = {"model.source": model.source}
-    sources |= {f"model.adapters[{index}].source": adapter.source for index, adapter in enumerate(model.adapters)}
-    for path, text in sources.items():
-        source = parse_source(text)
+    for path, source in _sources(subject):
         if source.kind in ("folder", "gguf"):
             yield NamedFile(path, Path(source.path))
+
+
+def fetched_kinds(subject: Subject) -> list[str]:
+    """hf, pypi: from where model and adapters come over the network, without repetition."""
+    return list(dict.fromkeys(source.kind for _, source in _sources(subject) if source.kind in FETCHING))
+
+
+def fetching_variables(subject: Subject) -> list[str]:
+    """Optional ones: where from, with which token, and through which proxy."""
+    found = [name for kind in fetched_kinds(subject) for name in FETCHING[kind]]
+    return [*found, *(PROXIES if found else ())]
+
+
+def _sources(subject: Subject) -> Iterator[tuple[str, Source]]:
+    model = subject.profile.model
+    yield "model.source", parse_source(model.source)
+    for index, adapter in enumerate(model.adapters):
+        yield f"model.adapters[{index}].source", parse_source(adapter.source)

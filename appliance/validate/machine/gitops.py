@@ -1,5 +1,6 @@
 """Is what opens the followed repository where the profile says it is? Its value is never shown."""
 
+import os
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -43,13 +44,14 @@ def _variable(facts: Facts, name: str, ssh: bool) -> Iterator[Diagnostic]:
 
 
 def _file(facts: Facts, name: str, ssh: bool) -> Iterator[Diagnostic]:
+    """Like ssh itself: of somebody else's file, such as one that a cluster mounts, the permissions do not matter."""
     try:
         from_file(name)
     except UnusableKeyError as error:
         yield facts.error("AP0306", PATH, error.fact, error.fix)
         return
-    mode = Path(name).stat().st_mode
-    if ssh and mode & (stat.S_IRWXG | stat.S_IRWXO):
+    key = Path(name).stat()
+    if ssh and key.st_uid == os.getuid() and key.st_mode & (stat.S_IRWXG | stat.S_IRWXO):
         yield facts.error("AP0307", PATH, f"ssh refuses {name}, which others can read", f"chmod 600 {name}")
-    elif mode & stat.S_IROTH:
+    elif key.st_mode & stat.S_IROTH:
         yield facts.warning("AP0307", PATH, f"every user of this machine can read {name}", f"chmod 600 {name}")

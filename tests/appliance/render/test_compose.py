@@ -33,8 +33,22 @@ def test_it_is_a_compose_file(make: Make, hardware: str, more: str) -> None:
 def test_keys_and_variables_are_taken_by_name(make: Make) -> None:
     text = profile_text("observability: {log_level: '${LEVEL:-info}'}\nsecurity: {api_keys: [{env: KEY}]}\n")
     environment = service(rendered("compose", make(text, environ={"LEVEL": "debug", "KEY": "SENTINEL"})))["environment"]
-    assert environment[-2:] == ["KEY", "LEVEL"]
-    assert all(word.split("=")[1].startswith("/") for word in environment[:-2])
+    named = [word for word in environment if "=" not in word]
+    assert named == ["KEY", "LEVEL", "HF_TOKEN", "HF_ENDPOINT", "HTTPS_PROXY", "NO_PROXY"]
+    assert all(word.split("=")[1].startswith("/") for word in environment if word not in named)
+
+
+def test_what_fetches_finds_its_index_and_a_local_model_needs_none(make: Make) -> None:
+    wheel = make(profile_text("  sha256: " + "a" * 64 + "\n", source="'pypi:dist==1#a/b.gguf'"))
+    assert "PIP_INDEX_URL" in service(rendered("compose", wheel))["environment"]
+    environment = service(rendered("compose", make(profile_text("", source="/models/a"))))["environment"]
+    assert all("=" in word for word in environment)
+
+
+def test_devices_are_opened_by_the_number_of_the_hosts_group(make: Make) -> None:
+    """The images have no group `render`, and Docker starts no container with a group that it does not find."""
+    asked = service(rendered("compose", make(profile_text(), hardware="mi300x8")))["group_add"]
+    assert asked[0] == "video" and asked[1].startswith("${RENDER_GID:?") and asked[1].endswith("}")
 
 
 def test_key_files_are_secrets_at_their_own_path(make: Make) -> None:

@@ -124,6 +124,17 @@ def test_cannot_be_read(tmp_path: Path, name: str) -> None:
     assert not result.readable
 
 
+def test_a_key_of_another_user_may_have_a_group(check: Check, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cluster's Secret: root's file, readable by the pod's group. ssh takes it, so it is no error."""
+    key = tmp_path / "key"
+    key.write_text("-----BEGIN OPENSSH PRIVATE KEY-----\n")
+    key.chmod(0o440)
+    text = "gitops: {repo: 'git@example.org:x.git', path: p.yaml, credentials: {file: key}}"
+    assert [one.code for one in check(text).diagnostics if one.path.startswith("gitops")] == ["AP0307"]
+    monkeypatch.setattr("os.getuid", lambda: key.stat().st_uid + 1)
+    assert not [one for one in check(text).diagnostics if one.path.startswith("gitops")]
+
+
 def test_what_opens_a_followed_repository(check: Check, tmp_path: Path) -> None:
     """By reference, for https and for ssh, and never shown."""
     key = tmp_path / "key"
