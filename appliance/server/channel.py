@@ -20,6 +20,7 @@ from appliance.server.control import (
     Prepare,
     Release,
     Retire,
+    Standby,
     Switch,
     Tell,
 )
@@ -118,6 +119,8 @@ class Channel:
                 succession.discard()
             case Hold():
                 succession.shared.gate.hold(command.requests, command.seconds)
+            case Standby():
+                succession.stand_by(command.requests, command.seconds, command.carry)
             case Release():
                 succession.release()
             case Leave():

@@ -50,8 +50,20 @@ class Hold(msgspec.Struct, frozen=True, tag="hold", kw_only=True):
     seconds: float
 
 
+class Standby(msgspec.Struct, frozen=True, tag="standby", kw_only=True):
+    """The state that is switched to next may not last. Until a Release, while none of the current state's engines is
+    up, new work waits as under a Hold, and what has no byte of an answer yet joins it; with `carry`, what these engines
+    were answering goes on with those that serve next.
+    """
+
+    reference: int
+    requests: int
+    seconds: float
+    carry: bool
+
+
 class Release(msgspec.Struct, frozen=True, tag="release", kw_only=True):
-    """Held work goes to the current state, whose addresses are no longer retired."""
+    """Held work goes to the current state, whose addresses are no longer retired; a Standby ends."""
 
     reference: int
 
@@ -86,7 +98,7 @@ class Tell(msgspec.Struct, frozen=True, tag="tell", kw_only=True):
     reload: ReloadFacts
 
 
-Command = Prepare | Switch | Discard | Hold | Release | Retire | Leave | Tell
+Command = Prepare | Switch | Discard | Hold | Standby | Release | Retire | Leave | Tell
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):

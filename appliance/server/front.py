@@ -5,10 +5,12 @@ It counts what is being answered, refuses newcomers in a drain, lets work wait w
 
 import logging
 import time
+from functools import partial
 
 from starlette.requests import ClientDisconnect
 from starlette.types import Message, Receive, Scope, Send
 
+from appliance.server.attempt import Attempt
 from appliance.server.errors import ApiError, unavailable
 from appliance.server.guard import REFUSAL
 from appliance.server.states import State
@@ -42,23 +44,43 @@ class Front:
         counted = scope["path"] not in state.open_paths
         self._shared.active += counted
         try:
-            refusal = None
             if counted and self._shared.draining:
                 refusal = unavailable("the server is shutting down", retry_after=5)
                 refusal.headers["Connection"] = "close"
-            elif self._shared.gate.closed and state.is_work(scope) and state.admits(scope):
-                try:
-                    receive = await self._shared.gate.enter(receive)
-                except ClientDisconnect:
-                    return
-                except ApiError as error:
-                    refusal = error
-                state = self._succession.current
-            await self._answer(state, {**scope, REFUSAL: refusal} if refusal else scope, receive, noting)
+                await self._answer(state, {**scope, REFUSAL: refusal}, receive, noting)
+            elif state.is_work(scope) and state.admits(scope):
+                state = await self._work(scope, receive, noting)
+            else:
+                await self._answer(state, scope, receive, noting)
         finally:
             self._shared.active -= counted
             if state.config.access_log:
                 _log(scope, status, started, counted)
+
+    async def _work(self, scope: Scope, receive: Receive, send: Send) -> State:
+        """Waits while work is held, and where the engines go before a byte of the answer went out. Who answered."""
+        gate, again = self._shared.gate, False
+        while True:
+            if gate.closed:
+                try:
+                    receive = await gate.enter(receive)
+                except ClientDisconnect:
+                    return self._succession.current
+                except ApiError as error:
+                    again, scope = True, {**scope, REFUSAL: error}
+            state = self._succession.current
+            if again or not gate.watching:
+                await self._answer(state, scope, receive, send)
+                return state
+            attempt = Attempt(receive, send, partial(self._lost, state))
+            await self._answer(state, scope, attempt.receive, attempt.send)
+            if not attempt.withheld:
+                return state
+            again, receive = True, attempt.again
+
+    def _lost(self, state: State) -> bool:
+        """Its engines are gone, or another state is there already: what failed on it may yet be answered."""
+        return self._shared.gate.closed or state is not self._succession.current
 
     async def _answer(self, state: State, scope: Scope, receive: Receive, send: Send) -> None:
         with self._succession.keeping(state):

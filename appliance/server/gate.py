@@ -4,6 +4,8 @@ import asyncio
 import contextlib
 import math
 import time
+from collections.abc import Callable
+from dataclasses import dataclass
 
 from starlette.requests import ClientDisconnect
 from starlette.types import Message, Receive
@@ -15,6 +17,15 @@ from appliance.server.errors import ApiError, unavailable
 KEPT_BYTES = 1 << 20
 """Of a waiting request's body; what lies beyond stays with the client until its turn, and so does its leaving."""
 MOST_RETRY_SECONDS = 30
+
+
+@dataclass(frozen=True)
+class Watch:
+    """`down` while nothing that comes could be answered: it is held with these numbers then."""
+
+    requests: int
+    seconds: float
+    down: Callable[[], bool]
 
 
 class Gate:
@@ -29,6 +40,8 @@ class Gate:
         self._seconds = 0.0
         self._since = 0.0
         self._refusal: ApiError | None = None
+        self._watch: Watch | None = None
+        self._tripped = False
 
     @property
     def waiting(self) -> int:
@@ -36,7 +49,12 @@ class Gate:
 
     @property
     def closed(self) -> bool:
+        self.look()
         return not self._open.is_set()
+
+    @property
+    def watching(self) -> bool:
+        return self._watch is not None
 
     @property
     def overdue(self) -> float:
@@ -46,17 +64,34 @@ class Gate:
 
     def hold(self, requests: int, seconds: float) -> None:
         """Who waits already keeps the deadline it came with."""
-        if not self.closed:
+        if self._open.is_set():
             self._since = time.monotonic()
         self._requests, self._seconds = requests, seconds
+        self._tripped = False
         self._open.clear()
+
+    def watch(self, watch: Watch | None) -> None:
+        """It closes by itself while `watch` finds the engines down; None = no longer."""
+        self._watch = watch
+
+    def look(self) -> None:
+        if self._watch is None:
+            return
+        down = self._watch.down()
+        if down and self._open.is_set():
+            self.hold(self._watch.requests, self._watch.seconds)
+            self._tripped = True
+        elif self._tripped and not down:
+            self.release()
 
     def release(self, refusal: ApiError | None = None) -> None:
         """With a refusal, whoever waits gets that."""
         self._refusal = refusal
+        self._tripped = False
         self._open.set()
 
     async def opened(self) -> None:
+        self.look()
         await self._open.wait()
 
     async def enter(self, receive: Receive) -> Receive:
@@ -89,7 +124,7 @@ class Gate:
             opened.cancel()
             watch.cancel()
             await asyncio.gather(opened, watch, return_exceptions=True)
-        return _replayed(messages, receive)
+        return replayed(messages, receive)
 
     def _retry(self) -> int:
         return max(1, min(MOST_RETRY_SECONDS, math.ceil(self._seconds)))
@@ -107,7 +142,8 @@ async def _collect(receive: Receive, messages: list[Message]) -> bool:
     return False
 
 
-def _replayed(messages: list[Message], receive: Receive) -> Receive:
+def replayed(messages: list[Message], receive: Receive) -> Receive:
+    """Those first, then what `receive` brings."""
     kept = iter(messages)
 
     async def replay() -> Message:

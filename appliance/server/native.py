@@ -45,6 +45,10 @@ class NativeState:
         self._successor = before if isinstance(before, NativeState) else None
         """Who serves in its stead: for a candidate the state before, for one that has served the next."""
 
+    @property
+    def down(self) -> bool:
+        return not self.context.engines.open and not self.context.engines.deputy
+
     def is_work(self, scope: Scope) -> bool:
         return scope["method"] == "POST" and scope["path"] in self._work
 

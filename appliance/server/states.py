@@ -31,6 +31,11 @@ class State(Protocol):
     open_paths: frozenset[str]
     """Answered without a key, during a drain too, and not counted as traffic."""
 
+    @property
+    def down(self) -> bool:
+        """No engine answers for it now."""
+        ...
+
     def is_work(self, scope: Scope) -> bool:
         """An HTTP request that needs an engine: it waits while new work is held."""
         ...

@@ -9,11 +9,14 @@ from contextlib import contextmanager
 from appliance.engine import logs
 from appliance.server.config import ServerConfig
 from appliance.server.engine_numbers import EngineNumbers, QueueNumbers
+from appliance.server.gate import Watch
 from appliance.server.profile_numbers import ProfileNumbers
 from appliance.server.shared import Shared
 from appliance.server.states import Proof, State, StateError, build
 
 logger = logging.getLogger("appliance.server")
+
+LOOK_SECONDS = 0.02
 
 
 class Succession:
@@ -29,6 +32,9 @@ class Succession:
         self._answering: dict[State, int] = {}
         """HTTP requests by state; a state stands here from its switch to its last request."""
         self._closing: set[asyncio.Task[None]] = set()
+        self._carries = False
+        """What runs on the current engines goes on with others, should they end."""
+        self._standing_by: asyncio.Task[None] | None = None
         shared.metrics.add((EngineNumbers(shared), QueueNumbers(shared.board), self.profile))
 
     @property
@@ -79,7 +85,7 @@ class Succession:
             raise StateError("there is no candidate to switch to")
         state, self._candidate = self._candidate, None
         self._enter(state, self.current)
-        self.release()
+        self._open()
 
     def discard(self) -> None:
         if self._preparing is not None:
@@ -88,10 +94,31 @@ class Succession:
             candidate, self._candidate = self._candidate, None
             self._close(candidate)
 
+    def stand_by(self, requests: int, seconds: float, carry: bool) -> None:
+        """Until `release`: see control.Standby."""
+        self._carries = carry
+        self.shared.gate.watch(Watch(requests, seconds, lambda: self.current.down))
+        if self._standing_by is None:
+            self._standing_by = asyncio.create_task(self._look())
+
     def release(self) -> None:
         """What is held goes to the current state, on engines that take work again."""
-        self.shared.pool.mark(self.current.config.engine_addresses, retired=False, carries=False)
+        self._carries = False
+        self.shared.gate.watch(None)
+        if self._standing_by is not None:
+            self._standing_by.cancel()
+            self._standing_by = None
+        self._open()
+
+    def _open(self) -> None:
+        self.shared.pool.mark(self.current.config.engine_addresses, retired=False, carries=self._carries)
         self.shared.gate.release()
+
+    async def _look(self) -> None:
+        """Engines that come back by themselves are found here; those that go, by whoever wants them, too."""
+        while True:
+            self.shared.gate.look()
+            await asyncio.sleep(LOOK_SECONDS)
 
     @contextmanager
     def keeping(self, state: State) -> Iterator[None]:
@@ -111,6 +138,8 @@ class Succession:
 
     async def close(self) -> None:
         self.discard()
+        if self._standing_by is not None:
+            self._standing_by.cancel()
         for state in self.states:
             self._drop(state)
         await asyncio.gather(*self._closing)

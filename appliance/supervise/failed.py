@@ -12,11 +12,20 @@ STEPS = (Fell, NotOneModel, ServerGone, ServerRefused, EngineDied, TimeoutError,
 class RolledBack(Exception):  # noqa: N818 - what was done about it
     """The new state did not come to be; `generation` serves the old one, and every request that was held."""
 
-    def __init__(self, cause: BaseException, generation: Generation, settling: bool = False) -> None:
+    def __init__(
+        self,
+        cause: BaseException,
+        generation: Generation,
+        settling: bool = False,
+        retiring: Generation | None = None,
+        carry: bool = False,
+    ) -> None:
         super().__init__(str(cause))
         self.generation = generation
         self.settling = settling
         """It served for a while before it failed."""
+        self.retiring, self.carry = retiring, carry
+        """What of it still answers requests, and whether those may go on on `generation`."""
 
 
 class Lost(Exception):  # noqa: N818

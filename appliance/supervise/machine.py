@@ -138,6 +138,8 @@ class Machine:
             return self._refused("rejected", revision, error, judged)
         except RolledBack as error:
             self.running = dataclasses.replace(self.running, generation=error.generation)
+            if error.retiring is not None:
+                self.retiring.begin(error.retiring, candidate.plan.server.drain_seconds, error.carry)
             number = error.generation.number
             found = findings.rolled_back(checked, judged.changes, str(error), number, error.settling)
             return self._outcome("failed", revision, judged, (found,))

@@ -21,6 +21,7 @@ from appliance.server.control import (
     Prepare,
     Release,
     Retire,
+    Standby,
     Switch,
     Tell,
 )
@@ -47,12 +48,13 @@ class ServerGroup:
     config: ServerConfig | None = None
     """What they run with."""
     held: Hold | None = None
+    standing_by: Standby | None = None
     _prepared: dict[Keeper, int] = field(default_factory=dict)
     _candidate: Prepare | None = None
 
     def greeting(self) -> bytes:
         """What a server started now hears first."""
-        return ENCODER.encode(self.held) + b"\n" if self.held else b""
+        return b"".join(ENCODER.encode(command) + b"\n" for command in (self.standing_by, self.held) if command)
 
     async def prepare(self, config: ServerConfig, probe: bool, seconds: float) -> Proof:
         """The first server's proof. ServerRefused with the reason of whoever refuses: nothing has changed then."""
@@ -83,8 +85,13 @@ class ServerGroup:
         self.held = Hold(reference=0, requests=requests, seconds=seconds)
         await self._tell(lambda number: Hold(reference=number, requests=requests, seconds=seconds))
 
+    async def stand_by(self, requests: int, seconds: float, carry: bool) -> None:
+        """What comes to engines that have died waits, from the switch that follows until a release."""
+        self.standing_by = Standby(reference=0, requests=requests, seconds=seconds, carry=carry)
+        await self._tell(lambda number: Standby(reference=number, requests=requests, seconds=seconds, carry=carry))
+
     async def release(self) -> None:
-        self.held = None
+        self.held = self.standing_by = None
         await self._tell(lambda number: Release(reference=number))
 
     async def retire(self, addresses: tuple[str, ...], seconds: float, carry: bool) -> Answer:

@@ -1,5 +1,6 @@
 """One step from the running state to a candidate: what every strategy has in its hands."""
 
+import contextlib
 import dataclasses
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -15,11 +16,14 @@ from appliance.supervise.phases import Phases, Step
 from appliance.supervise.restart import RestartPolicy
 from appliance.supervise.road import Candidate
 from appliance.supervise.server_group import ServerGroup
+from appliance.supervise.state import State
 
 PROOF_SECONDS = 120.0
 """What a candidate's own requests may take; a large model on a slow machine needs some."""
 RETURN_SECONDS = 300.0
 """For an old engine that died as well to be there again."""
+LEAST_HOLD_SECONDS, HOLD_MARGIN_SECONDS = 60.0, 20.0
+"""A request is not kept waiting for ever, but longer than a boot, and a second one if the first fails."""
 SETTLE_SECONDS = 10.0
 """A new engine that dies so soon takes its generation with it."""
 
@@ -92,6 +96,16 @@ class Transition:
             step.detail = ", ".join(f"{name}: {found}" for name, found in proof.items())
         return proof
 
+    @property
+    def longest_hold(self) -> float:
+        """Seconds that a request may wait for whichever engine comes to serve."""
+        boots = 2 * max(self.old.seconds, self.old.plan.boot_seconds) + self.candidate.plan.boot_seconds
+        return max(LEAST_HOLD_SECONDS, 2 * boots + HOLD_MARGIN_SECONDS)
+
+    async def stand_by(self, carry: bool) -> None:
+        """Should the new engines die, what is asked of them waits for the old ones; with `carry` it goes on there."""
+        await self.servers.stand_by(self.candidate.plan.server.queue_requests, self.longest_hold, carry)
+
     async def switch(self) -> None:
         """From here on the new state serves, and listens where it wants to."""
         with self.phase("switch"):
@@ -105,6 +119,12 @@ class Transition:
         with self.phase("settle"):
             await self.crew.stays(generation.keepers, self.settle_seconds)
         self.crew.rely(generation.keepers, self.policy)
+        with contextlib.suppress(*STEPS):
+            await self.servers.release()
+
+    def serves(self, generation: Generation) -> bool:
+        """Some of it does."""
+        return any(keeper.state is State.READY for keeper in generation.keepers)
 
     async def restore(self, generation: Generation) -> None:
         """The old state serves again on `generation`, which is the old one or has its addresses. Raises Lost."""
@@ -114,14 +134,15 @@ class Transition:
             if not self.switched:
                 await self.servers.discard()
                 self.servers.adopt(old)
-                if generation is self.old:
-                    return
-            with self.phase("back to the old state"):
-                await self.crew.ready(generation.keepers, RETURN_SECONDS)
-                await self.servers.prepare(old, False, PROOF_SECONDS)
-                await self.servers.switch()
+            if self.switched or generation is not self.old:
+                with self.phase("back to the old state"):
+                    await self.crew.ready(generation.keepers, RETURN_SECONDS)
+                    await self.servers.prepare(old, False, PROOF_SECONDS)
+                    await self.servers.switch()
         except STEPS as error:
             raise Lost(str(error)) from error
+        with contextlib.suppress(*STEPS):
+            await self.servers.release()
         self.switched = False
 
 

@@ -29,6 +29,7 @@ from appliance.server.control import (
     Prepare,
     Release,
     Retire,
+    Standby,
     Switch,
     Tell,
 )
@@ -48,6 +49,7 @@ class Server:
         self.config, self.candidate = config, config
         self.facts = config.reload
         self.held: Hold | None = None
+        self.standby: Standby | None = None
         self.changed = threading.Condition()
         self.commands: list[str] = []
         self.busy = 0
@@ -78,8 +80,10 @@ class Server:
                 self.candidate = self.config
             case Hold():
                 self.held = command
+            case Standby():
+                self.standby = command
             case Release():
-                self.held = None
+                self.held = self.standby = None
             case Leave():
                 os.kill(os.getpid(), signal.SIGTERM)
             case Tell(reload=facts):
@@ -92,6 +96,8 @@ class Server:
     def work(self) -> int:
         with self.changed:
             if self.held and not self.changed.wait_for(lambda: self.held is None, self.held.seconds):
+                return 503
+            if self.standby and not self.changed.wait_for(lambda: engine_answers(self.config), self.standby.seconds):
                 return 503
         return 200 if engine_answers(self.config) else 503
 

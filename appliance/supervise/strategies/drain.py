@@ -6,8 +6,6 @@ from appliance.supervise.failed import STEPS, Lost, RolledBack
 from appliance.supervise.generation import Generation
 from appliance.supervise.transition import Made, Transition
 
-LEAST_HOLD_SECONDS, HOLD_MARGIN_SECONDS = 60.0, 20.0
-"""A request is not kept waiting for ever, but longer than a boot, and a second one if the first fails."""
 CARRY_AFTER_SECONDS = 2.0
 """Short requests finish by themselves; longer ones are computed again on the new generation rather than waited for."""
 
@@ -18,7 +16,7 @@ async def carry_out(transition: Transition) -> Made:
     carry = _same_files(transition)
     finish = min(transition.drain_seconds, CARRY_AFTER_SECONDS) if carry else transition.drain_seconds
     queue = transition.candidate.plan.server.queue_requests
-    hold = queue, _longest_wait(transition, finish)
+    hold = queue, finish + transition.longest_hold
     gone = False
     try:
         await transition.front.left()
@@ -33,6 +31,7 @@ async def carry_out(transition: Transition) -> Made:
             said = "the model's files have changed under their name: what is carried over goes on with other weights"
             transition.phases.report.note(said, "warning")
         proof = await transition.prove(new)
+        await transition.stand_by(carry and new.fingerprint == old.fingerprint)
         await transition.switch()
         await transition.settle(new)
     except STEPS as error:
@@ -40,11 +39,12 @@ async def carry_out(transition: Transition) -> Made:
         with contextlib.suppress(*STEPS):
             await servers.hold(*hold)
         if new is not None:
+            if settling and transition.serves(new):
+                with contextlib.suppress(*STEPS):
+                    await servers.retire(new.addresses, finish, carry and new.fingerprint == old.fingerprint)
             await transition.engines.stop(new)
         back = await _boot_again(transition) if gone else old
         await transition.restore(back)
-        with contextlib.suppress(*STEPS):
-            await servers.release()
         raise RolledBack(error, back, settling) from error
     return Made(new, proof)
 
@@ -60,11 +60,6 @@ async def _boot_again(transition: Transition) -> Generation:
             raise Lost(str(error)) from error
     transition.crew.rely(generation.keepers, transition.policy)
     return generation
-
-
-def _longest_wait(transition: Transition, finish: float) -> float:
-    boots = 2 * max(transition.old.seconds, transition.old.plan.boot_seconds) + transition.candidate.plan.boot_seconds
-    return max(LEAST_HOLD_SECONDS, finish + 2 * boots + HOLD_MARGIN_SECONDS)
 
 
 def _same_files(transition: Transition) -> bool:
