@@ -24,7 +24,10 @@ class Measure:
 
 
 def publish(measures: list[Measure], keep: bool) -> bool:
-    """Prints the table and, to `keep` it, writes results/reload.json. Whether every promise was kept."""
+    """Prints the table and, to `keep` it, writes its rows to results/reload.json; those of other parts stay there.
+
+    Returns whether every promise was kept.
+    """
     table = Table(title="reload")
     for column in ("work", "measure", "unit", "value", "at most"):
         table.add_column(column, justify="right" if column in ("value", "at most") else "left")
@@ -37,12 +40,17 @@ def publish(measures: list[Measure], keep: bool) -> bool:
         before = row.work
     Console().print(table)
     if keep:
-        RESULTS.mkdir(exist_ok=True)
-        record = {
-            "benchmark": "reload",
-            "when": datetime.now(UTC).isoformat(timespec="seconds"),
-            "processor": processor(),
-            "rows": [asdict(row) | {"kept": row.kept} for row in measures],
-        }
-        (RESULTS / "reload.json").write_text(json.dumps(record, indent=1) + "\n")
+        _keep(measures)
     return all(row.kept for row in measures)
+
+
+def _keep(measures: list[Measure]) -> None:
+    when = datetime.now(UTC).isoformat(timespec="seconds")
+    made = [asdict(row) | {"kept": row.kept, "when": when} for row in measures]
+    file = RESULTS / "reload.json"
+    works = {row.work for row in measures}
+    before = json.loads(file.read_text())["rows"] if file.exists() else []
+    rows = [row for row in before if row["work"] not in works] + made
+    RESULTS.mkdir(exist_ok=True)
+    record = {"benchmark": "reload", "processor": processor(), "rows": rows}
+    file.write_text(json.dumps(record, indent=1) + "\n")
