@@ -232,7 +232,8 @@ class ArgString:
             return " "
         written_ = self.layer.text[self.command[after - 1].end : self.command[after].start]
         raw = self._between(after - 1)
-        if written_ == " " and "\n" in raw and "\\" not in raw:
+        doubly = self.outer.text[self.anchor : self.anchor + 1] == '"'
+        if written_ == " " and "\n" in raw and "\\" not in raw and not doubly:
             return "\n"
         return written_ if written_.strip(" \t\r\n") in ("", "\\") else " "
 

@@ -16,6 +16,7 @@ _PROPERTIES = re.compile(r"(?:[&!][^\s,\[\]{}]*\s+)*")
 _ESCAPES = dict(zip('0abtnvfre "/\\N_LP', '\0\a\b\t\n\v\f\r\x1b "/\\\x85\xa0\u2028\u2029', strict=True)) | {"\t": "\t"}
 _HEX = {"x": 2, "u": 4, "U": 8}
 _FOLD = re.compile(r"[ \t]*(\r?\n)[ \t]*((?:\r?\n[ \t]*)*)")
+_MARGIN = re.compile(r"\n([ \t]*)[^ \t\r\n]")
 _HEADER = re.compile(r"[|>][-+0-9]*[ \t]*(?:#[^\n]*)?\r?(?:\n|\Z)")
 _LINE = re.compile(r"([^\n]*?)(\r?\n|\Z)")
 # A value of more nodes than this is no engine option; aliases can unfold without end.
@@ -75,7 +76,7 @@ def _flow(layer: Layer, start: int, end: int, quote: str) -> Inlay | None:
             begins.append(at if index == 0 else at + width)
             ends.append(at + width)
         at += width
-    return Inlay(layer, "".join(text), begins, ends, start, _writer(quote))
+    return Inlay(layer, "".join(text), begins, ends, start, _writer(quote, _margin(raw)))
 
 
 def _escape(text: str, at: int, end: int) -> tuple[str, int]:
@@ -93,12 +94,19 @@ def _escape(text: str, at: int, end: int) -> tuple[str, int]:
     return (_ESCAPES[mark], 2) if mark in _ESCAPES else ("", 0)
 
 
-def _writer(quote: str) -> Any:
+def _margin(raw: str) -> str:
+    """What stands in front of the lines that follow the first one."""
+    found = _MARGIN.search(raw)
+    return found[1] if found else ""
+
+
+def _writer(quote: str, margin: str = "") -> Any:
+    """margin: in front of every new line, which YAML folds into a blank."""
     if quote == "'":
-        return lambda new, start, end: new.replace("'", "''")
+        return lambda new, start, end: new.replace("'", "''").replace("\n", "\n" + margin)
     if quote == '"':
         return lambda new, start, end: new.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-    return lambda new, start, end: new
+    return lambda new, start, end: new.replace("\n", "\n" + margin)
 
 
 def _block(layer: Layer, start: int, end: int, style: str) -> Inlay | None:

@@ -102,6 +102,18 @@ def test_inside_a_value(before: str, operation: str, after: str) -> None:
             "    command: >\n      --model m\n      --swap-space 4\n\n    tty: true\n",
             "    command: >\n      --model m\n      --new 4\n      --extra x\n\n    tty: true\n",
         ),
+        (
+            "    command:\n      --model m\n      --swap-space 4\n    tty: true\n",
+            "    command:\n      --model m\n      --new 4\n      --extra x\n    tty: true\n",
+        ),
+        (
+            "    command: '--model m\n      --swap-space 4'\n",
+            "    command: '--model m\n      --new 4\n      --extra x'\n",
+        ),
+        (
+            '    command: "--model m\n      --swap-space 4"\n',
+            '    command: "--model m\n      --new 4 --extra x"\n',
+        ),
     ],
 )
 def test_renamed_and_added_in_the_style_of_the_list(command: str, after: str) -> None:
