@@ -175,6 +175,8 @@ class EnvPairs(_Variables):
     def rewrite(self, wish: Wish, rewrite: Rewrite, member: Member) -> list[Edit]:
         name, _, value = written(wish.site, rewrite)
         key, old = get(member.first, "name"), get(member.first, "value")
+        if old is None and value != wish.site.value and not isinstance(value, Raw):
+            raise CannotEditError(rewrite, "its value comes from somewhere else")
         found = rename_key(self.layer, key, name) if key is not None else []
         if old is not None and value != wish.site.value and not isinstance(value, Raw):
             flow = bool(getattr(member.first, "flow_style", False))

@@ -66,8 +66,11 @@ def _variables(reader: Reader, node: MappingNode) -> list[Deployment]:
     if data is None or id(data) in reader.seen or not speaks(reader.layer, data):
         return []
     around = reader.variables(data)
+    sites = tuple(site for site in around.sites if id(getattr(site.handle.place, "last", None)) not in reader.referred)
+    if not sites:
+        return []
     homes = Homes(None, around.sink)
-    return [Deployment(tuple(around.sites), Entrypoint.PLATFORM, object_name(node), takes_options=False, handle=homes)]
+    return [Deployment(sites, Entrypoint.PLATFORM, object_name(node), takes_options=False, handle=homes)]
 
 
 def _workload(reader: Reader, node: MappingNode) -> list[Deployment]:

@@ -1,6 +1,6 @@
 """Variables that a deployment takes from files beside its own: read, reported, and never edited from here."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path, PurePath
@@ -55,8 +55,9 @@ class Variables:
 
 @dataclass
 class Around:
-    """Files of variables in the order in which they count: a later one wins."""
+    """Files of variables in the order in which they count: a later one wins. unseen: where single values stand."""
 
+    unseen: Sequence[Elsewhere] = ()
     found: list[Variables] = field(default_factory=list)
 
     def sites(self, names: Iterable[str] = ()) -> list[OptionSite]:
@@ -71,7 +72,7 @@ class Around:
 
     @property
     def elsewhere(self) -> tuple[Elsewhere, ...]:
-        return tuple(dict.fromkeys(variables.place for variables in self.found))
+        return tuple(dict.fromkeys([*(variables.place for variables in self.found), *self.unseen]))
 
 
 def env_file(path: str, written: str, kind: str, place: Span, beside: bool = False) -> Variables:

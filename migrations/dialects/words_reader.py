@@ -137,7 +137,7 @@ class WordsReader:
         words.remark = self._remark or remark
         settings = [at for at in found.settings if SETTING.match(words.pieces[at[0]].text, at[1])]
         sites = [*env(), *(env_site(words, *at) for at in settings)]
-        outside = Around([*self._seen.sourced.found, *(self._file(words, *at) for at in found.files)])
+        outside = Around(found=[*self._seen.sourced.found, *(self._file(words, *at) for at in found.files)])
         sites[:0] = outside.sites(site.name for site in sites)
         image = found.image
         env_at = (words, assignments if image is None else image)

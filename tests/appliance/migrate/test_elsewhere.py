@@ -114,6 +114,36 @@ def test_config_map_of_the_folder_is_read(run: Run, tmp_path: Path) -> None:
     assert "VLLM_USE_V1" not in left and "VLLM_ATTENTION_BACKEND: FLASHINFER" in left
 
 
+KEYS = """\
+apiVersion: v1
+kind: Pod
+metadata: {name: a}
+spec:
+  containers:
+  - image: vllm/vllm-openai:v0.8.5
+    args: [org/m, --max-model-len, "100"]
+    env:
+    - {name: VLLM_ATTENTION_BACKEND, valueFrom: {configMapKeyRef: {name: engine, key: VLLM_ATTENTION_BACKEND}}}
+    - {name: VLLM_LOGGING_LEVEL, valueFrom: {configMapKeyRef: {name: gone, key: level}}}
+    - {name: VLLM_API_KEY, valueFrom: {secretKeyRef: {name: gone, key: key}}}
+"""
+
+
+@pytest.mark.parametrize("together", [True, False])
+def test_single_keys_of_a_config_map_are_followed(run: Run, tmp_path: Path, together: bool) -> None:
+    """The map itself stays: another object may refer to the key."""
+    (tmp_path / "a.yaml").write_text(f"{MAP}---\n{KEYS}" if together else KEYS)
+    (tmp_path / "map.yaml").write_text(MAP)
+    said = told(run, "--write", "a.yaml")
+    text = (tmp_path / "a.yaml").read_text()
+    assert "--attention-backend, FLASHINFER" in text.replace('"', "")
+    assert "name: VLLM_ATTENTION_BACKEND" not in text
+    assert ("VLLM_ATTENTION_BACKEND: FLASHINFER" in text) is together
+    assert "ConfigMap gone (level): is not seen from here" in said
+    assert "ConfigMap engine" not in said and "gone (key)" not in said
+    assert run("migrate", "--check", "a.yaml").code == 0
+
+
 def test_a_shared_setting_goes_only_when_all_can_do_without(run: Run, tmp_path: Path) -> None:
     """The second service has no list of arguments that could take the option."""
     text = """\

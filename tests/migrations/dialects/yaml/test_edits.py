@@ -11,6 +11,17 @@ from appliance.migrations.operations import KEEP, Add, CannotEditError, Comment,
 
 COMPOSE = "services:\n  a:\n    image: vllm/vllm-openai:v0.9.0\n"
 
+POD = """\
+kind: Pod
+apiVersion: v1
+spec:
+  containers:
+  - image: vllm/vllm-openai:v0.9.0
+    args: [m, --max-model-len=1]
+    env:
+    - {name: VLLM_LOGGING_LEVEL, valueFrom: {configMapKeyRef: {name: a, key: b}}}
+"""
+
 
 class Page:
     """A text with one deployment."""
@@ -160,6 +171,10 @@ def test_what_cannot_be_done_is_said() -> None:
     page = compose("    environment: {VLLM_USE_V1: '1'}\n")
     with pytest.raises(CannotEditError, match="no place"):
         page.after(Add("attention-backend", "X"))
+    page = Page("kubernetes", POD)
+    with pytest.raises(CannotEditError, match="somewhere else"):
+        page.after(Rewrite(page["VLLM_LOGGING_LEVEL"], value="INFO"))
+    assert "- {name: VLLM_OTHER, valueFrom:" in page.after(Rewrite(page["VLLM_LOGGING_LEVEL"], "VLLM_OTHER"))
 
 
 def test_an_anchored_list_is_edited_once() -> None:
