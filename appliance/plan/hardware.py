@@ -2,7 +2,8 @@
 
 import os
 import platform
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -13,6 +14,7 @@ from .cgroup import read_limits
 from .cpu import allowed_cores, cpu_arch, numa_nodes, read_cpuinfo
 
 Platform = Literal["cpu", "cuda", "rocm"]
+OPENMP = re.compile(r"(OMP|GOMP|KMP)_|VLLM_CPU_OMP_")
 VENDOR_PLATFORMS: dict[str, Platform] = {"nvidia": "cuda", "amd": "rocm"}
 
 
@@ -34,6 +36,8 @@ class HardwareSnapshot:
     accelerators: tuple[Accelerator, ...] = ()
     system: str = ""
     python: str = ""
+    openmp: dict[str, str] = field(default_factory=dict)
+    """Variables by which an operator rules the threads of every process below this one."""
 
     @property
     def best_platform(self) -> Platform:
@@ -77,6 +81,7 @@ def probe(root: Path = Path("/"), cores: int | None = None) -> HardwareSnapshot:
         accelerators=find_accelerators(root),
         system=f"{platform.system()} {platform.release()}",
         python=platform.python_version(),
+        openmp={name: value for name, value in sorted(os.environ.items()) if OPENMP.match(name)},
     )
 
 

@@ -46,7 +46,7 @@ def _follower(config: VllmConfig, rank: int, nodes: int) -> list[str]:
     words[words.index("--node-rank") + 1] = str(rank)
     return [
         f"{told}; the first one is what `appliance up` starts.",
-        *_lines(config, config.environment, [*words, "--headless"]),
+        *_lines(config, config.environment | config.replicas[0], [*words, "--headless"]),
     ]
 
 

@@ -68,6 +68,7 @@ def make_vllm_plan(
         )
     memory, pool_reason = plan_memory(profile, machine, checkpoint, copies, refusals)
     context = profile.model.max_context
+    own, threads = replicas(profile, hardware, machine, copies)
     names = profile.model.served_names or (profile.name,)
     chosen: dict[str, tuple[Any, str]] = {
         "model.served_names": (
@@ -78,7 +79,7 @@ def make_vllm_plan(
         "model.max_context": (context, "the model's own, or what fits: vLLM measures it"),
         "hardware.platform": (machine.platform, machine.platform_reason),
         "hardware.arch": (machine.arch, machine.arch_reason),
-        "hardware.devices": (machine.devices, machine.devices_reason),
+        "hardware.devices": (machine.devices, "; ".join(filter(None, (machine.devices_reason, threads)))),
         **_left(profile),
         **resolve_auto(profile, task),
         **reload,
@@ -93,7 +94,7 @@ def make_vllm_plan(
         boot_seconds=seconds,
         boot_limit=boot_limit(seconds),
         environment=environment(profile),
-        replicas=replicas(profile, machine, copies),
+        replicas=own,
         withheld=tuple(sorted({"VLLM_API_KEY", *(key.env for key in profile.security.api_keys if key.env)})),
         generation=generation,
     )

@@ -145,7 +145,7 @@ def test_copies_do_not_share_devices_or_fight_for_cores(model: Path) -> None:
     assert visible == ["0,1,2,3", "4,5,6,7"]
     assert config(vllm_plan("devices", model)).replicas == ({"CUDA_VISIBLE_DEVICES": "4,5"},)
     two = vllm_plan("two-copies-on-a-cpu", model)
-    assert config(two).replicas == ({"VLLM_CPU_OMP_THREADS_BIND": "nobind", "OMP_NUM_THREADS": "4"},) * 2
+    assert [own["OMP_NUM_THREADS"] for own in config(two).replicas] == ["4", "4"]
     assert two.server.engine_addresses == ("unix:vllm-0.sock", "unix:vllm-1.sock")
     assert two.memory.kv_pool * 2 <= vllm_plan("least", model).memory.kv_pool
 

@@ -37,11 +37,14 @@ def words(text: str) -> list[str]:
 def test_a_shell_gets_command_and_environment(render: Render) -> None:
     code, out, _ = render("--hardware", "cpu-8c-32g", security={"api_keys": [{"file": "/run/key"}]})
     assert code == 0
-    assert words(out)[:7] == [
+    assert words(out)[:10] == [
         "env",
         "-u",
         "VLLM_API_KEY",
         "HF_HUB_OFFLINE=1",
+        "OMP_NUM_THREADS=8",
+        "OMP_WAIT_POLICY=PASSIVE",
+        "VLLM_CPU_OMP_THREADS_BIND=nobind",
         "VLLM_LOGGING_LEVEL=INFO",
         "VLLM_NO_USAGE_STATS=1",
         "vllm",
