@@ -5,7 +5,12 @@ from appliance.supervise.crew import Fell
 from appliance.supervise.generation import Generation, NotOneModel
 from appliance.supervise.server_control import ServerGone, ServerRefused
 
-STEPS = (Fell, NotOneModel, ServerGone, ServerRefused, EngineDied, TimeoutError, OSError)
+
+class Overtaken(Exception):  # noqa: N818
+    """A newer proposal makes this one pointless: it is given up before it serves."""
+
+
+STEPS = (Fell, NotOneModel, ServerGone, ServerRefused, EngineDied, Overtaken, TimeoutError, OSError)
 """What a step may end with besides its success; everything else is a defect of ours."""
 
 

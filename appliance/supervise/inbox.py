@@ -22,11 +22,14 @@ class Inbox:
     def __init__(self) -> None:
         self._waiting: list[Ticket] = []
         self._arrived = asyncio.Event()
+        self.news = asyncio.Event()
+        """Set with every arrival; for whoever looks at `newest` while something else is tried, and clears it."""
 
     def put(self, proposal: Proposal) -> Ticket:
         ticket = Ticket(proposal)
         self._waiting.append(ticket)
         self._arrived.set()
+        self.news.set()
         return ticket
 
     def __len__(self) -> int:
@@ -37,9 +40,14 @@ class Inbox:
         return any(ticket.proposal is proposal for ticket in self._waiting)
 
     @property
+    def newest(self) -> Ticket | None:
+        """The newest state that waits. Secrets are looked at with every state."""
+        return next((ticket for ticket in reversed(self._waiting) if ticket.proposal.source != "secret"), None)
+
+    @property
     def overtaken(self) -> bool:
         """Has a newer state come than what was taken last?"""
-        return any(ticket.proposal.source != "secret" for ticket in self._waiting)
+        return self.newest is not None
 
     async def take(self) -> tuple[Ticket, list[Ticket], list[Ticket]]:
         """(the newest, those that its outcome answers as well, those it overtakes), once there is one.

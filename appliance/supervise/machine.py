@@ -1,5 +1,6 @@
 """The reload state machine: takes proposals one after the other and brings the appliance from state to state."""
 
+import asyncio
 import contextlib
 import dataclasses
 import time
@@ -12,11 +13,12 @@ from appliance.server.config import ReloadFacts, Sync
 from appliance.supervise import findings
 from appliance.supervise.decide import DoesNotFit, insist
 from appliance.supervise.detached import detached
-from appliance.supervise.failed import STEPS, EngineSaidNo, Lost, RolledBack
+from appliance.supervise.failed import STEPS, EngineSaidNo, Lost, Overtaken, RolledBack
 from appliance.supervise.history_records import Phase
 from appliance.supervise.inbox import Inbox, Ticket
 from appliance.supervise.judge import Judged, judge, with_room
 from appliance.supervise.outcomes import error_text, facts_after
+from appliance.supervise.overtaking import newer
 from appliance.supervise.parts import Parts
 from appliance.supervise.phases import Phases
 from appliance.supervise.pinning import end_pin, rolled_back_from
@@ -122,8 +124,9 @@ class Machine:
         if self.inbox.overtaken and self._overtaken < MOST_OVERTAKEN:
             self._overtaken += 1
             return self._outcome("superseded", revision, judged), plan
-        self._overtaken = 0
-        return await self._act(judged, revision), plan
+        outcome = await self._act(judged, revision)
+        self._overtaken = self._overtaken + 1 if outcome.result == "superseded" else 0
+        return outcome, plan
 
     async def _act(self, judged: Judged, revision: int) -> Outcome:
         """Carries the decision out. Afterwards `running` is the new state, or the old one as it was."""
@@ -140,6 +143,8 @@ class Machine:
             self.running = dataclasses.replace(self.running, generation=error.generation)
             if error.retiring is not None:
                 self.retiring.begin(error.retiring, candidate.plan.server.drain_seconds, error.carry)
+            if isinstance(error.__cause__, Overtaken):
+                return self._outcome("superseded", revision, judged)
             number = error.generation.number
             found = findings.rolled_back(checked, judged.changes, str(error), number, error.settling)
             return self._outcome("failed", revision, judged, (found,))
@@ -190,8 +195,14 @@ class Machine:
             phases=self.phases,
             facts=self.facts,
             policy=parts.policy,
+            overtaken=lambda: self._newer(judged),
             settle_seconds=parts.settle_seconds,
         )
+
+    async def _newer(self, tried: Judged) -> None:
+        if self._overtaken >= MOST_OVERTAKEN:
+            await asyncio.Event().wait()
+        await newer(self.inbox, self.parts, tried)
 
     def _superseded(self, ticket: Ticket) -> Outcome:
         proposal = ticket.proposal

@@ -20,4 +20,5 @@ def facts_after(before: ReloadFacts, proposal: Proposal, outcome: Outcome) -> Re
 
 def error_text(outcome: Outcome) -> str | None:
     errors = [str(found) for found in outcome.diagnostics if found.severity is Severity.ERROR]
-    return "\n".join(errors) or None
+    gone = "a newer state was proposed before this one served" if outcome.result == "superseded" else None
+    return "\n".join(errors) or gone

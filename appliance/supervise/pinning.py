@@ -7,10 +7,15 @@ from appliance.supervise.parts import Parts
 from appliance.supervise.proposal import Outcome, Proposal
 
 
-def rolled_back_from(parts: Parts, proposal: Proposal, text: str, running: int) -> Diagnostic | None:
-    """Told, where a save brought that text back; whoever asks for it by name gets it tried."""
+def away_from(parts: Parts, proposal: Proposal) -> str:
+    """Hash of the text that a save may not bring back; whoever asks for it by name gets it tried."""
     pin = parts.history.pinned
-    if proposal.source != "file" or pin is None or pin.away != text_hash(text):
+    return pin.away if proposal.source == "file" and pin is not None else ""
+
+
+def rolled_back_from(parts: Parts, proposal: Proposal, text: str, running: int) -> Diagnostic | None:
+    """Told, where a save brought that text back."""
+    if away_from(parts, proposal) != text_hash(text):
         return None
     found = findings.pinned(Position(str(parts.road.file)), running)
     parts.report.note(str(found), "warning")

@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
@@ -17,6 +18,7 @@ from appliance.supervise.restart import RestartPolicy
 from appliance.supervise.road import Candidate
 from appliance.supervise.server_group import ServerGroup
 from appliance.supervise.state import State
+from appliance.supervise.unless import unless
 
 PROOF_SECONDS = 120.0
 """What a candidate's own requests may take; a large model on a slow machine needs some."""
@@ -62,6 +64,8 @@ class Transition:
     phases: Phases
     facts: ReloadFacts
     policy: RestartPolicy
+    overtaken: Callable[[], Awaitable[None]]
+    """Returns once a newer proposal makes this one pointless."""
     settle_seconds: float = SETTLE_SECONDS
     switched: bool = False
 
@@ -77,11 +81,11 @@ class Transition:
         return self.phases.phase(name)
 
     async def boot(self) -> Generation:
-        """Raises Fell or NotOneModel, with its processes gone."""
+        """Raises Fell, NotOneModel or Overtaken, with its processes gone."""
         generation = self.engines.make(self.candidate.plan)
         with self.phase(f"boot generation {generation.number}"):
             try:
-                await self.engines.ready(generation)
+                await unless(self.overtaken(), self.engines.ready(generation))
             except Exception:
                 await self.engines.stop(generation)
                 raise
@@ -92,7 +96,7 @@ class Transition:
         config = server_config(self.candidate, generation, self.revision, self.facts)
         with self.phase("proof") as step:
             asking = asking and bool(self.candidate.plan.value("reload.probe"))
-            proof = await self.servers.prepare(config, asking, PROOF_SECONDS)
+            proof = await unless(self.overtaken(), self.servers.prepare(config, asking, PROOF_SECONDS))
             step.detail = ", ".join(f"{name}: {found}" for name, found in proof.items())
         return proof
 

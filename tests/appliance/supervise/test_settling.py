@@ -1,5 +1,6 @@
 """A new engine that dies soon after it took over: real engines and servers, clients that stream or wait."""
 
+import contextlib
 import os
 import signal
 import threading
@@ -24,8 +25,12 @@ def up(tmp_path_factory: pytest.TempPathFactory, tiny_model: Callable[..., Path]
 
 
 def engines(up: Faked) -> set[int]:
-    found = psutil.Process(up.up.process.pid).children()
-    return {child.pid for child in found if "appliance.engine.main" in child.cmdline()}
+    found = set()
+    for child in psutil.Process(up.up.process.pid).children():
+        with contextlib.suppress(psutil.Error):
+            if "appliance.engine.main" in child.cmdline():
+                found.add(child.pid)
+    return found
 
 
 def switched(up: Faked, **settings: str) -> int:
