@@ -133,20 +133,25 @@ struct Scratch {
   }
 };
 
-// Scores of one row's tile -> weights; the row's peak and total move on. Returns what its earlier sums are worth now.
-inline float soften(Lanes* tile, float& peak, float& total) {
-  Lanes highest = larger(larger(tile[0], tile[1]), larger(tile[2], tile[3]));
-  float before = peak, now = std::max(before, largest(highest));
-  peak = now;
-  float base = std::isinf(now) ? 0.0f : now;
-  Lanes added{};
-  for (int c = 0; c < PANEL_LANES; c++) {
-    tile[c] = exponential(tile[c] - base);
-    added += tile[c];
+// Scores of some rows' tiles -> weights; the rows' peaks and totals move on. `worth`: of each row's earlier sums now.
+inline void soften(Lanes (&scores)[GROUP_ROWS][PANEL_LANES], int rows, float* peak, float* total, float* worth) {
+  float before[LANES] = {}, base[LANES] = {};
+  for (int r = 0; r < rows; r++) {
+    Lanes* tile = scores[r];
+    const float now = std::max(peak[r], largest(larger(larger(tile[0], tile[1]), larger(tile[2], tile[3]))));
+    before[r] = peak[r];
+    peak[r] = now;
+    base[r] = std::isinf(now) ? 0.0f : now;
   }
-  float worth = before == now ? 1.0f : std::exp(before - base);
-  total = total * worth + sum(added);
-  return worth;
+  store(worth, exponential(load(before) - load(base)));
+  for (int r = 0; r < rows; r++) {
+    Lanes added{};
+    for (int c = 0; c < PANEL_LANES; c++) {
+      scores[r][c] = exponential(scores[r][c] - base[r]);
+      added += scores[r][c];
+    }
+    total[r] = total[r] * worth[r] + sum(added);
+  }
 }
 
 template <class Unit, class Activation, class Cache>
@@ -195,19 +200,16 @@ void attend_run(const Activation* queries, Activation* output, const uint8_t* po
             scores[i][c] = hidden ? splat(-std::numeric_limits<float>::infinity()) : scores[i][c];
           }
         }
-        float worth = soften(scores[i], scratch.peak[r + i], scratch.total[r + i]);
-        for (int c = 0; c < PANEL_LANES; c++) store(weights + i * PANEL + c * LANES, scores[i][c]);
-        if (worth != 1.0f)
-          for (long d = 0; d < columns; d += LANES) {
-            float* mixed = scratch.mixed.data() + (r + i) * columns + d;
-            store(mixed, load(mixed) * worth);
-          }
       }
+      float worth[LANES];
+      soften(scores, group, scratch.peak.data() + r, scratch.total.data() + r, worth);
+      for (int i = 0; i < group; i++)
+        for (int c = 0; c < PANEL_LANES; c++) store(weights + i * PANEL + c * LANES, scores[i][c]);
       for (long d = 0; d < columns; d += PANEL) {
         Lanes sums[GROUP_ROWS][PANEL_LANES];
         for (int i = 0; i < group; i++)
           for (int c = 0; c < PANEL_LANES; c++)
-            sums[i][c] = load(scratch.mixed.data() + (r + i) * columns + d + c * LANES);
+            sums[i][c] = load(scratch.mixed.data() + (r + i) * columns + d + c * LANES) * worth[i];
         multiply_rows<Unit, PANEL_LANES>(group, (const Word*)weights, PANEL / Unit::STEP,
                                          scratch.values.data() + d / Unit::STEP * PANEL, PANEL / Unit::STEP, sums);
         for (int i = 0; i < group; i++)
