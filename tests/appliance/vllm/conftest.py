@@ -6,7 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from bare_model import bare_model
 from proxied import FakeVllm, Proxy, make_proxy
+
+
+@pytest.fixture(scope="session")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Read by planners; a fake vLLM loads nothing."""
+    return bare_model(tmp_path_factory.mktemp("model"))
 
 
 @pytest.fixture

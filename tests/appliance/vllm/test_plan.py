@@ -1,7 +1,6 @@
 """What a profile becomes for vLLM: command line, environment, memory, and what is left to vLLM itself."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -30,11 +29,6 @@ SAID_ELSEWHERE = {
     "limits.queue.tokens": "ours",
 }
 OURS = ("security.bind", "security.api_keys", "security.cors.origins", "security.cors.credentials", "security.tls")
-
-
-@pytest.fixture(scope="module")
-def model(tiny_model: Callable[..., Path]) -> Path:
-    return tiny_model("qwen3")
 
 
 def config(plan: Plan) -> VllmConfig:

@@ -14,11 +14,11 @@ Render = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
-def render(capsys: pytest.CaptureFixture[str], tmp_path: Path, tiny_model: Callable[..., Path]) -> Render:
+def render(capsys: pytest.CaptureFixture[str], tmp_path: Path, model: Path) -> Render:
     def run(*arguments: str, backend: str = "vllm", **tree: Any) -> tuple[int, str, str]:
         file = tmp_path / "a.yaml"
         engine = {"backend": backend, **tree.pop("engine", {})}
-        head = {"schema": 1, "name": "triage", "release": "0.32", "model": {"source": str(tiny_model("qwen3"))}}
+        head = {"schema": 1, "name": "triage", "release": "0.32", "model": {"source": str(model)}}
         file.write_text(json.dumps({**head, "engine": engine, **tree}))
         with pytest.raises(SystemExit) as ended:
             main(["render", "vllm", str(file), *arguments])
@@ -63,7 +63,7 @@ def test_one_command_for_each_copy(render: Render) -> None:
 
 
 def test_the_other_machines_of_one_engine(render: Render) -> None:
-    spread = {"tensor": 4, "nodes": 2}
+    spread = {"tensor": 2, "nodes": 2}
     engine = {"vllm": {"options": {"master-addr": "10.0.0.1"}}}
     head = words(render("--hardware", "h100x8", parallelism=spread, engine=engine)[1])
     other = words(render("--hardware", "h100x8", "--node-rank", "1", parallelism=spread, engine=engine)[1])

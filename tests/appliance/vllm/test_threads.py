@@ -1,6 +1,5 @@
 """OpenMP's threads of vLLM processes on a CPU: two generations share the cores, and the operator's word stands."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,11 +9,6 @@ from plan_inputs import machine, make_profile
 from appliance.plan import Plan, make_plan, probe, read_checkpoint
 
 BIND, THREADS, WAIT = "VLLM_CPU_OMP_THREADS_BIND", "OMP_NUM_THREADS", "OMP_WAIT_POLICY"
-
-
-@pytest.fixture(scope="module")
-def model(tiny_model: Callable[..., Path]) -> Path:
-    return tiny_model("qwen3")
 
 
 def planned(model: Path, *, nodes: int = 1, openmp: dict[str, str] | None = None, **parallelism: int) -> Plan:

@@ -5,7 +5,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +18,22 @@ from proxied import FAKE, SECONDS, until
 Up = Callable[..., running.Running]
 
 
-@pytest.fixture
-def model(tiny_model: Callable[..., Path]) -> Path:
-    return tiny_model("qwen3")
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("up")
+
+
+@pytest.fixture(scope="module")
+def appliance(folder: Path, model: Path) -> Iterator[running.Running]:
+    """One for all that it survives, with a short settle time; at the end it drains."""
+    file = folder / "profile.yaml"
+    file.write_text(profile(model))
+    command = [sys.executable, str(FAKE.with_name("fake_up.py")), str(folder / "state"), str(file), "127.0.0.1:0"]
+    with running.start(command, {"FAKE_CHILDREN": "no"}) as started:
+        started.base_url = started.wait_for(r"http://127\.0\.0\.1:\d+").group()
+        started.wait_ready()
+        yield started
+        assert started.stop() == 0
 
 
 def profile(model: Path, mode: str = "works", **more: Any) -> str:
@@ -68,10 +81,9 @@ def test_vllm_that_prints_an_error_and_exits_ends_the_first_boot(appliance_up: U
     assert "Traceback" not in appliance.output
 
 
-def test_reloads_by_what_changed(appliance_up: Up, model: Path, tmp_path: Path) -> None:
-    appliance = appliance_up(profile(model))
-    reload(appliance, tmp_path, profile(model, limits={"queue": {"requests": 7}}), "revision 2: applied")
-    reload(appliance, tmp_path, profile(model, "error"), "revision 3: it failed")
+def test_reloads_by_what_changed(appliance: running.Running, model: Path, folder: Path) -> None:
+    reload(appliance, folder, profile(model, limits={"queue": {"requests": 7}}), "revision 2: applied")
+    reload(appliance, folder, profile(model, "error"), "revision 3: it failed")
     assert "no room for the KV cache" in appliance.output
     assert chat(appliance) == 200
     statuses: list[int] = []
@@ -83,17 +95,15 @@ def test_reloads_by_what_changed(appliance_up: Up, model: Path, tmp_path: Path) 
 
     worker = threading.Thread(target=ask)
     worker.start()
-    reload(appliance, tmp_path, profile(model, kv_cache={"size": "32MiB"}), "revision 4: applied")
+    reload(appliance, folder, profile(model, kv_cache={"size": "32MiB"}), "revision 4: applied")
     stop.set()
     worker.join()
     assert set(statuses) == {200}
     assert httpx.get(f"{appliance.base_url}/ready").json()["generation"] > 1
-    assert appliance.stop() == 0
 
 
-def test_a_vllm_that_dies_is_started_again(appliance_up: Up, model: Path, tmp_path: Path) -> None:
-    appliance = appliance_up(profile(model))
-    told = json.loads(next(tmp_path.rglob("*.told")).read_text())
-    os.kill(told["pid"], signal.SIGKILL)
+def test_a_vllm_that_dies_is_started_again(appliance: running.Running) -> None:
+    below = psutil.Process(appliance.process.pid).children(recursive=True)
+    next(one for one in below if "serve" in (words := one.cmdline()) and str(FAKE) in words).kill()
     appliance.wait_for("starting it again", SECONDS)
     until(lambda: chat(appliance) == 200, "it serves again")
