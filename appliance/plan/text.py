@@ -9,6 +9,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from appliance.vllm.config import VllmConfig
+
 from .diff import Change
 from .plan import MemoryPlan, Plan
 from .resolved import Resolved
@@ -29,7 +31,7 @@ def print_plan(plan: Plan, console: Console, everything: bool = False) -> None:
     console.print(_head(plan))
     console.print(_section("Memory", _memory(plan.memory, plan.machine.devices)))
     if plan.vllm is not None:
-        console.print(_section("Command", Text(shlex.join(plan.vllm.argv()), overflow="fold")))
+        console.print(_section("Command", Text(_command(plan.vllm), overflow="fold")))
     by_origin = {origin: [v for v in plan.values if v.origin == origin] for origin in ("planned", "profile", "default")}
     console.print(_section("Decided here", _values(_without_off_endpoints(by_origin["planned"]))))
     written = [value for value in by_origin["profile"] if value.path not in ("schema", "name", "release")]
@@ -71,6 +73,14 @@ def _head(plan: Plan) -> RenderableType:
     what = f"{model.architecture}, {parameters}{stored}"
     boot = f"boots in about {plan.boot_seconds:g} s"
     return Group(title, Text(f"{what} ({model.format})"), Text(f"on {place}, {boot}"), Text())
+
+
+def _command(vllm: VllmConfig) -> str:
+    """With what the environment of every replica adds."""
+    first, *others = vllm.replicas
+    shared = {name: value for name, value in first.items() if all(other.get(name) == value for other in others)}
+    given = [f"{name}={value}" for name, value in sorted((vllm.environment | shared).items())]
+    return shlex.join(["env", *given, *vllm.argv()])
 
 
 def _memory(memory: MemoryPlan, devices: int) -> Table:

@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 from plan_inputs import machine, make_profile
+from rich.console import Console
 
 from appliance.plan import Plan, make_plan, probe, read_checkpoint
+from appliance.plan.text import print_plan
 
 BIND, THREADS, WAIT = "VLLM_CPU_OMP_THREADS_BIND", "OMP_NUM_THREADS", "OMP_WAIT_POLICY"
 
@@ -63,6 +65,12 @@ def test_what_the_environment_says_stands(own: dict[str, str], added: dict[str, 
     plan = planned(model, openmp=own)
     assert chosen(plan) == added
     assert all(f"{name}={value}" in reason(plan) for name, value in own.items())
+
+
+def test_the_printed_command_has_them(model: Path) -> None:
+    written = io.StringIO()
+    print_plan(planned(model, data=2), Console(width=80, file=written))
+    assert "OMP_WAIT_POLICY=PASSIVE" in written.getvalue()
 
 
 def test_the_environment_is_read_with_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
