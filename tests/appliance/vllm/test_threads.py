@@ -1,5 +1,6 @@
 """OpenMP's threads of vLLM processes on a CPU: two generations share the cores, and the operator's word stands."""
 
+import io
 from dataclasses import replace
 from pathlib import Path
 
