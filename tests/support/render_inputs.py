@@ -1,8 +1,9 @@
 """Profiles ready to be rendered, without a model of their own: the plan is made from a tiny checkpoint."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import yaml
 from plan_inputs import machine
@@ -22,6 +23,8 @@ KEYS = """security:
     - env: APPLIANCE_KEY
     - file: /etc/appliance-keys/main
 """
+Make = Callable[..., Subject]
+"""make_subject in a test's own folder, over a tiny model."""
 
 
 def profile_text(more: str = KEYS, name: str = "triage", source: str = "hf:org/model@main") -> str:
@@ -50,6 +53,12 @@ def rendered(kind: str, subject: Subject, **options: object) -> Rendered:
     return find_renderer(kind).render(subject, Options(**options))  # type: ignore[arg-type]
 
 
-def objects(made: Rendered) -> dict[str, dict[str, object]]:
+def objects(made: Rendered) -> dict[str, dict[str, Any]]:
     """Kind -> object."""
     return {tree["kind"]: tree for tree in yaml.safe_load_all(made.text)}
+
+
+def pod(made: Any) -> tuple[Any, Any]:
+    """(pod's spec, its container) of a Deployment."""
+    spec = objects(made)["Deployment"]["spec"]["template"]["spec"]
+    return spec, spec["containers"][0]

@@ -1,23 +1,15 @@
 """`render compose`: a service by the compose specification, in the profile's folder or beside it."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from render_inputs import make_subject, profile_text, rendered
+from render_inputs import Make, profile_text, rendered
 from strict_manifests import ComposeFile
 
 from appliance.diagnostics import ApplianceError
-from appliance.render import Rendered, Subject
-
-Make = Callable[..., Subject]
-
-
-@pytest.fixture
-def make(tmp_path: Path, tiny_model: Callable[..., Path]) -> Make:
-    return lambda text, **options: make_subject(tmp_path, text, tiny_model("qwen3"), **options)
+from appliance.render import Rendered
 
 
 def service(made: Rendered) -> Any:

@@ -5,28 +5,20 @@ import shutil
 import subprocess
 import sys
 from collections import defaultdict
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from render_inputs import make_subject, profile_text, rendered
+from render_inputs import Make, profile_text, rendered
 
 from appliance.diagnostics import ApplianceError, Severity
-from appliance.render import Subject
 from appliance.render.systemd import PROGRAM
 
-Make = Callable[..., Subject]
 Unit = dict[str, dict[str, list[str]]]
 KNOWN = {
     "Unit": {"Description", "Wants", "After", "StartLimitIntervalSec", "StartLimitBurst"},
     "Install": {"WantedBy"},
 }
-
-
-@pytest.fixture
-def make(tmp_path: Path, tiny_model: Callable[..., Path]) -> Make:
-    return lambda text, **options: make_subject(tmp_path, text, tiny_model("qwen3"), **options)
 
 
 def parse(text: str) -> Unit:

@@ -1,10 +1,13 @@
-"""GGUF files that hold nothing but a small vocabulary, and the texts tokenizers stumble over."""
+"""Small tokenizers as GGUF files and as folders, and the texts tokenizers stumble over."""
 
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+import tiny_model
+
+from appliance.engine.tokenizer import Tokenizer, load
 
 NASTY = [
     "Hello world",
@@ -99,3 +102,21 @@ def sentencepiece_keys() -> Callable[..., dict[str, Any]]:
         return found | {"bos_token_id": 1, "eos_token_id": 2, "unknown_token_id": 0, "add_space_prefix": prefix}
 
     return keys
+
+
+@pytest.fixture(scope="session")
+def with_template(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], tuple[Tokenizer, Any]]:
+    """(ours, Transformers') over one tokenizer that carries the given template."""
+    from transformers import AutoTokenizer
+
+    made: dict[str, tuple[Tokenizer, Any]] = {}
+
+    def make(template: str) -> tuple[Tokenizer, Any]:
+        if template not in made:
+            folder = tmp_path_factory.mktemp("tokenizer")
+            tiny_model.make_tokenizer(folder)
+            (folder / "chat_template.jinja").write_text(template)
+            made[template] = load(folder), AutoTokenizer.from_pretrained(folder)
+        return made[template]
+
+    return make

@@ -1,102 +1,14 @@
 """Engines end under running requests: these finish, or go on elsewhere without a gap, or are cut with a reason."""
 
 import concurrent.futures
-import dataclasses
-import itertools
 import json
-import signal
 import socket
 import threading
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
-
-PROMPT = "abcdefghijklm"
-TOKENS = 60
-STREAM = {
-    "prompt": PROMPT,
-    "max_tokens": TOKENS,
-    "stream": True,
-    "return_token_ids": True,
-    "stream_options": {"include_usage": True},
-}
-
-
-class Stream:
-    """One streamed answer, read by a thread of its own; `failure` is the error event that ended it."""
-
-    def __init__(self, server: Any, **more: Any) -> None:
-        self.texts: dict[int, str] = {}
-        self.ids: dict[int, list[int]] = {}
-        self.logprobs: list[float] = []
-        self.ends: dict[int, str] = {}
-        self.usage: dict[str, Any] = {}
-        self.failure: dict[str, Any] | None = None
-        self._thread = threading.Thread(target=self._read, args=(server.url, {**STREAM, **more}))
-        self._thread.start()
-
-    def _read(self, url: str, body: dict[str, Any]) -> None:
-        with httpx.stream("POST", f"{url}/v1/completions", json=body, timeout=60) as stream:
-            for line in stream.iter_lines():
-                if line and line != "data: [DONE]":
-                    self._take(json.loads(line.removeprefix("data: ")))
-
-    def _take(self, value: dict[str, Any]) -> None:
-        self.failure = value.get("error", self.failure)
-        self.usage = value.get("usage") or self.usage
-        for choice in value.get("choices", ()):
-            number = choice["index"]
-            self.texts[number] = self.texts.get(number, "") + choice["text"]
-            self.ids[number] = self.ids.get(number, []) + (choice["token_ids"] or [])
-            if choice["logprobs"]:
-                self.logprobs += choice["logprobs"]["token_logprobs"]
-            if choice["finish_reason"]:
-                self.ends[number] = choice["finish_reason"]
-
-    def began(self) -> bool:
-        return all(len(ids) >= 3 for ids in self.ids.values()) and bool(self.ids)
-
-    def end(self) -> "Stream":
-        self._thread.join(60)
-        assert not self._thread.is_alive()
-        return self
-
-
-def whole(stream: Stream, choices: int = 1) -> None:
-    """Nothing is missing, nothing is there twice."""
-    assert stream.failure is None
-    expected = (PROMPT * TOKENS)[:TOKENS]
-    assert stream.texts == dict.fromkeys(range(choices), expected)
-    assert stream.ids == {number: list(expected.encode()) for number in range(choices)}
-    assert stream.ends == dict.fromkeys(range(choices), "length")
-    usage = stream.usage
-    assert (usage["prompt_tokens"], usage["completion_tokens"]) == (len(PROMPT), TOKENS * choices)
-    assert usage["prompt_tokens_details"]["cached_tokens"] == len(PROMPT) - 1
-
-
-@pytest.fixture(scope="module")
-def one(model: Path, launcher: Any) -> Iterator[Any]:
-    with launcher(model) as server:
-        yield server
-
-
-NUMBERS = itertools.count()
-
-
-@pytest.fixture
-def two(one: Any) -> Iterator[tuple[Any, Any]]:
-    """The server on a slow engine of this test's own, and a fast one beside it."""
-    number = next(NUMBERS)
-    slow, fast = one.another_engine(f"slow-{number}", step=0.03), one.another_engine(f"fast-{number}", step=0.003)
-    one.switch(engine_addresses=[slow.address])
-    yield dataclasses.replace(one, engine=slow, settings={**one.settings, "engine_addresses": [slow.address]}), fast
-    one.switch()
-    one.wait_ready()
-    slow.stop()
-    fast.stop()
+from carried_stream import PROMPT, STREAM, TOKENS, Stream, whole
 
 
 @pytest.mark.parametrize("n", [1, 3])
@@ -199,32 +111,6 @@ def test_a_shorter_context_ends_it_where_that_ends(two: Any) -> None:
     assert stream.ends == {0: "length"}
 
 
-def test_a_dead_replica_s_streams_go_on_with_its_twin(two: Any) -> None:
-    server, second = two
-    server.switch(engine_addresses=[server.engine.address, second.address])
-    streams = [Stream(server, n=2, prompt=PROMPT) for _ in range(4)]
-    server.until(lambda: all(stream.began() for stream in streams), "all stream")
-    server.until(lambda: server.engine.journal["running"], "some on the first")
-    server.engine.process.send_signal(signal.SIGKILL)
-    for stream in streams:
-        whole(stream.end(), 2)
-    assert server.http.get("/ready").status_code == 200
-    server.until(lambda: server.complete("ab").status_code == 200, "the twin serves")
-
-
-def test_other_weights_are_no_twin(two: Any) -> None:
-    server, _ = two
-    other = server.another_engine("other", fingerprint="fedcba9876543210")
-    both = [server.engine.address, other.address]
-    assert "the replicas serve different weights" in server.prepare(engine_addresses=both)["error"]
-    stream = Stream(server)
-    server.until(stream.began, "it streams")
-    server.switch(engine_addresses=[other.address])
-    server.engine.process.send_signal(signal.SIGKILL)
-    failure = stream.end().failure
-    assert failure and failure["code"] == 503
-
-
 def test_an_engine_that_dies_before_its_time_is_up_is_carried_too(two: Any) -> None:
     server, second = two
     stream = Stream(server)
@@ -306,35 +192,3 @@ def test_the_last_reader_of_an_old_state_closes_its_connection(two: Any) -> None
     second.stop()
     server.engine.stop()
     assert server.http.get("/ready").status_code == server.complete("ab").status_code == 200
-
-
-def test_the_old_engine_stands_in_for_a_new_one_that_dies(two: Any) -> None:
-    server, second = two
-    server.switch(engine_addresses=[second.address], generation=2)
-    third = server.another_engine(f"third-{next(NUMBERS)}", step=0.03)
-    server.switch(engine_addresses=[third.address], generation=3)
-    before = second.journal["submitted"]
-    stream = Stream(server)
-    server.until(stream.began, "it streams")
-    third.stop()
-    whole(stream.end())
-    assert server.complete("xy", max_tokens=2).json()["choices"][0]["text"] == "xy"
-    assert second.journal["submitted"] == before + 2
-    server.switch(engine_addresses=[second.address], generation=2)
-    assert server.complete("xy", max_tokens=2).status_code == 200
-
-
-def test_a_retired_engine_stands_in_for_nobody(two: Any) -> None:
-    server, second = two
-    server.switch(engine_addresses=[second.address], generation=2)
-    server.tell("retire", addresses=[server.engine.address], seconds=0, carry=True)
-    second.stop()
-    server.until(lambda: server.complete("xy", max_tokens=2).status_code == 503, "nobody serves")
-
-
-def test_an_engine_with_other_weights_stands_in_for_nobody(two: Any) -> None:
-    server, _ = two
-    other = server.another_engine(f"other-{next(NUMBERS)}", fingerprint="other")
-    server.switch(engine_addresses=[other.address], generation=2)
-    other.stop()
-    server.until(lambda: server.complete("xy", max_tokens=2).status_code == 503, "nobody serves")
