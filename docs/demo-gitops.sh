@@ -5,7 +5,7 @@ set -euo pipefail
 
 DEMO=${DEMO:-/tmp/appliance-demo}
 rm -rf "$DEMO" && mkdir -p "$DEMO" && cd "$DEMO"
-export COLUMNS=80 NO_COLOR=1
+export COLUMNS=80 NO_COLOR=1 XDG_STATE_HOME=$DEMO/state
 
 say() { printf '\n# %s\n' "$*"; }
 run() { printf '$ %s\n' "$*"; "$@" || printf '(exit code %s)\n' "$?"; }

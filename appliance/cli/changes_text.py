@@ -22,8 +22,10 @@ def grid(columns: int) -> Table:
 
 
 def section(console: Console, title: str, body: RenderableType) -> None:
+    """The body stands two columns deeper than its title."""
     console.print(Text(title, style="bold"))
-    console.print(Padding(body, (0, 0, 0, 2), expand=False))
+    depth = len(title) - len(title.lstrip()) + 2
+    console.print(Padding(body, (0, 0, 0, depth), expand=False))
 
 
 def changes_table(changes: Iterable[FieldChange]) -> Table:

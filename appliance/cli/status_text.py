@@ -85,9 +85,10 @@ def _processes(processes: Iterable[ProcessStatus]) -> Table:
 
 
 def _last(last: Revision) -> Text:
-    text = Text.assemble(f"revision {last.number} ", outcome_text(last.outcome), f", {ago(last.at)}, by {last.source}")
-    text.append(f" ({last.actor})" if last.actor else "")
+    text = Text.assemble(f"revision {last.number} ", outcome_text(last.outcome), f", {ago(last.at)}")
     text.append(f", in {duration(last.seconds)}" if last.seconds is not None else "")
+    text.append(f", by {last.source}")
+    text.append(f" ({last.actor})" if last.actor else "")
     text.append(f": {OUTCOMES[last.outcome].meaning}" if last.outcome not in (None, "applied") else "", "dim")
     if last.error:
         text.append(f"\n{last.error}", style="red")
