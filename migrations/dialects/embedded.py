@@ -10,7 +10,10 @@ from appliance.migrations.dialects.bash_tree import Heredoc, Script
 from appliance.migrations.dialects.layers import Inlay, Layer, part
 from appliance.migrations.operations import Add, CannotEditError, Operation
 
+# what a command like `kubectl apply -f -` reads
+_STDIN = "stdin.yaml"
 _FILE = re.compile(r"([\w.-]*(?:\.ya?ml|\.service|\.env|\.mk|[Dd]ockerfile|[Mm]akefile|\.py|\.nix))(?=[\s'\";|&]|\Z)")
+_READ = re.compile(r"\s(?:-f|--filename|--values)[ =]*(?:-|/dev/stdin)(?=[\s|;&]|\Z)")
 _ENGINE = re.compile(r"vllm|max[-_]model[-_]len|tensor[-_]parallel|gpu[-_]memory[-_]util", re.IGNORECASE)
 
 
@@ -83,7 +86,7 @@ def _with(operation: Operation, inner: dict[int, OptionSite]) -> Operation:
 def _target(text: str, heredoc: Heredoc) -> str:
     line = text[text.rfind("\n", 0, heredoc.start - 1) + 1 : heredoc.start]
     found = _FILE.search(line)
-    return found[1] if found else ""
+    return found[1] if found else _STDIN if _READ.search(line) else ""
 
 
 def _moved(held: Embedded) -> Deployment:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from appliance.migrations.canonical import Entrypoint
@@ -27,6 +27,10 @@ _SWITCHES = frozenset(
     | {"--no-healthcheck", "--oom-kill-disable", "--sig-proxy", "--disable-content-trust", "--replace", "--no-hosts"}
     | {"--help", "--rmi", "--env-host"}
 )
+# stands for words that a variable brings, of which none is the image
+BROUGHT = "--rm"
+# an image further on, so that a variable in front of it holds options
+_TAGGED = re.compile(r"\A(?!https?:)[\w./:-]+/[\w.-]+:[\w.$\{-]")
 _SHORT_SWITCHES = re.compile(r"-[ditPq]+\Z")
 
 
@@ -34,7 +38,7 @@ _SHORT_SWITCHES = re.compile(r"-[ditPq]+\Z")
 class Launch:
     """start: index of the first argument of the engine. image: index of the image, settings: of words `A=B`, each with
     the character where the setting itself begins. name: what the container is called. files: of words that name files
-    of variables, likewise.
+    of variables, likewise. passed: variables of the shell that the container is handed.
     """
 
     entrypoint: Entrypoint
@@ -43,6 +47,16 @@ class Launch:
     image: int | None = None
     name: str = ""
     files: tuple[tuple[int, int], ...] = ()
+    passed: tuple[str, ...] = ()
+
+    def behind(self, words: int) -> "Launch":
+        """As the words behind so many others have it."""
+        settings, files = (
+            tuple((index - words, start) for index, start in places if index >= words)
+            for places in (self.settings, self.files)
+        )
+        image = None if self.image is None else self.image - words
+        return replace(self, start=self.start - words, settings=settings, files=files, image=image)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +68,7 @@ class Container:
     entrypoint: str
     name: str
     files: tuple[tuple[int, int], ...] = ()
+    passed: tuple[str, ...] = ()
 
 
 def talks(words: Sequence[str]) -> bool:
@@ -103,12 +118,16 @@ def container_tool(words: Sequence[str], start: int = 0) -> int | None:
 def container(words: Sequence[str], run: int) -> Container:
     settings: list[tuple[int, int]] = []
     files: list[tuple[int, int]] = []
+    passed: list[str] = []
     entrypoint = name = ""
     index = run + 1
     while index < len(words):
         word = words[index]
+        if word[:1] == "$" and any(engine_image(later) and _TAGGED.search(later) for later in words[index + 1 :]):
+            index += 1
+            continue
         if not word.startswith("-"):
-            return Container(index, tuple(settings), entrypoint, name, tuple(files))
+            return Container(index, tuple(settings), entrypoint, name, tuple(files), tuple(passed))
         flag, equals, inline = word.partition("=")
         if flag in _SWITCHES or _SHORT_SWITCHES.match(word):
             index += 1
@@ -122,6 +141,8 @@ def container(words: Sequence[str], run: int) -> Container:
         )
         if flag in ("-e", "--env") and SETTING.match(value):
             settings.append((at, inner))
+        elif flag in ("-e", "--env"):
+            passed.append(value)
         elif flag == "--env-file" and value:
             files.append((at, inner))
         elif flag == "--entrypoint":
@@ -142,8 +163,9 @@ def _contained(words: Sequence[str], run: int, front: tuple[tuple[int, int], ...
     inside = serves(rest)
     if inside is not None:
         start, entrypoint = inside
-        return Launch(entrypoint, first - 1 + start, found.settings, found.image, found.name, found.files)
+        behind = first - 1 + start
+        return Launch(entrypoint, behind, found.settings, found.image, found.name, found.files, found.passed)
     named = engine_image(image) or (engine_options(words[first:]) and not other_engine(image))
     if not named or found.entrypoint not in ("", "vllm") or not words[first:]:
         return None
-    return Launch(Entrypoint.IMAGE, first, found.settings, found.image, found.name, found.files)
+    return Launch(Entrypoint.IMAGE, first, found.settings, found.image, found.name, found.files, found.passed)

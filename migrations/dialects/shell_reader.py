@@ -183,6 +183,7 @@ class ShellReader(WordsReader):
     def _exports(self) -> list[OptionSite]:
         found: list[OptionSite] = []
         named: set[str] = set()
+        exported = {piece.start for export in self.script.exports for piece in export.pieces}
         for export in self.script.exports:
             last = export.pieces[-1].end
             words = WordList(self.layer, export.pieces, SHELL, export.pieces[0].start, last)
@@ -194,8 +195,10 @@ class ShellReader(WordsReader):
                     named.add(piece.text)
         for name in named:
             for assignment in self._by_name.get(name, ()):
+                whole = assignment.whole
+                if whole.start in exported:
+                    continue
                 if engine_variable(name) and assignment.items is None and not assignment.appends:
-                    whole = assignment.whole
                     words = WordList(self.layer, (whole,), SHELL, whole.start, whole.end)
                     words.remark, words.statement = assignment.statement.remark, assignment.statement
                     found.append(env_site(words, 0))
@@ -242,14 +245,36 @@ class ShellReader(WordsReader):
                 inner = piece.inlay(self.layer, SHELL)
                 around = [at for at in self._around(texts, command) if SETTING.match(pieces[at[0]].text, at[1])]
                 local = [env_site(words, *at) for at in around if pieces[at[0]] is not piece]
-                self._nested += ShellReader(inner, remark, self._depth + 1, self._seen).read([*env.take(), *local])
+                handed = self._handed(texts, command, env)
+                self._nested += ShellReader(inner, remark, self._depth + 1, self._seen).read([*handed, *local])
                 return
         name = pieces[command.assignments].variable if command.assignments < len(pieces) else ""
         if name in self._started:
             self._take(self._started[name], words, command.assignments + 1, len(pieces))
             return
         self._check(command)
-        self.start(words, command.assignments, remark, env.take)
+        if not self._from_array(command, texts, env):
+            self.start(words, command.assignments, remark, env.take)
+
+    def _from_array(self, command: Command, texts: Sequence[str], env: Exports) -> bool:
+        """`docker run -d "${ARGS[@]}"`, where the array holds the image and what follows it."""
+        run = container_tool(texts, command.assignments)
+        image = container(texts, run).image if run is not None else None
+        name = command.pieces[image].variable if image is not None else ""
+        arrays = [one for one in self._by_name.get(name, ()) if one.items and not one.appends]
+        if len(arrays) != 1 or not arrays[0].items:
+            return False
+        words, remark = self._array(arrays[0], arrays[0].items), arrays[0].statement.remark
+        draft = self.start(words, command.assignments, remark, env.take, texts[:image])
+        if draft is not None:
+            self._more(name, draft, arrays[0])
+        return draft is not None
+
+    def _handed(self, texts: Sequence[str], command: Command, env: Exports) -> list[OptionSite]:
+        """The shell's variables that reach what the command starts; a container gets those that it asks for."""
+        run = container_tool(texts, command.assignments)
+        passed = None if run is None else container(texts, run).passed
+        return [site for site in env.take() if passed is None or site.name in passed]
 
     def _around(self, texts: Sequence[str], command: Command) -> list[tuple[int, int]]:
         run = container_tool(texts, command.assignments)

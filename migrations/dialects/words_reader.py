@@ -15,7 +15,7 @@ from appliance.migrations.canonical import (
     ReleaseHint,
 )
 from appliance.migrations.catalogue import catalogue
-from appliance.migrations.dialects.launch import SETTING, Launch, launch
+from appliance.migrations.dialects.launch import BROUGHT, SETTING, Launch, container, container_tool, launch
 from appliance.migrations.dialects.layers import Layer, span
 from appliance.migrations.dialects.outside import Around, Variables, env_file
 from appliance.migrations.dialects.pieces import Piece, Remark, WordList
@@ -127,20 +127,35 @@ class WordsReader:
         return default[1] if default else piece.text
 
     def start(
-        self, words: WordList, assignments: int, remark: Remark, env: Callable[[], Sequence[OptionSite]] = tuple
+        self,
+        words: WordList,
+        assignments: int,
+        remark: Remark,
+        env: Callable[[], Sequence[OptionSite]] = tuple,
+        ahead: Sequence[str] = (),
     ) -> Draft | None:
-        """The deployment that these words start, if they do. env: the variables around it, asked for only then."""
+        """The deployment that these words start, if they do. env: the variables around it, asked for only then.
+
+        ahead: words of a container tool in front of them, which name no image.
+        """
         texts = [self._word(piece) for piece in words.pieces]
-        found = launch(texts, assignments)
+        tool = container_tool([*ahead, *texts], assignments) is not None
+        brought = {i: lists for i, p in enumerate(words.pieces) if tool and (lists := self._brings(p, words))}
+        found = launch([*ahead, *(BROUGHT if i in brought else text for i, text in enumerate(texts))], assignments)
         if found is None:
             return None
+        found = found.behind(len(ahead))
         words.remark = self._remark or remark
         settings = [at for at in found.settings if SETTING.match(words.pieces[at[0]].text, at[1])]
-        sites = [*env(), *(env_site(words, *at) for at in settings)]
+        sites = [env_site(words, *at) for at in settings]
+        for index, lists in brought.items():
+            if found.image is not None and index < found.image:
+                sites += [site for one in lists for site in self._given(one)]
+        sites[:0] = env() if found.image is None else [site for site in env() if site.name in found.passed]
         outside = Around(found=[*self._seen.sourced.found, *(self._file(words, *at) for at in found.files)])
         sites[:0] = outside.sites(site.name for site in sites)
         image = found.image
-        env_at = (words, assignments if image is None else image)
+        env_at = (words, assignments if image is None else max(image, 0))
         home = Home(words, len(texts) - 1, env_at, image is not None, remark=words.remark)
         hint = self._image(words, found)
         draft = Draft(found.entrypoint, home, sites, found.name, hint, self._python(words, found.start))
@@ -154,6 +169,16 @@ class WordsReader:
         self._take(draft, words, start, len(texts))
         self._drafts.append(draft)
         return draft
+
+    def _brings(self, piece: Piece, words: WordList) -> list[WordList]:
+        """The options of a container tool that a variable stands for."""
+        return [other for other in self._options_of(piece.variable) if other is not words] if piece.variable else []
+
+    def _given(self, words: WordList) -> list[OptionSite]:
+        """The variables among a container's options."""
+        listed = container(["run", *(piece.text for piece in words.pieces)], 0).settings
+        places = [(index - 1, start) for index, start in listed]
+        return [env_site(words, *at) for at in places if SETTING.match(words.pieces[at[0]].text, at[1])]
 
     def _file(self, words: WordList, index: int, start: int) -> Variables:
         """The file of variables that a word names."""

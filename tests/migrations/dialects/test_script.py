@@ -134,6 +134,19 @@ def test_exported_variable_alone_in_a_body_leaves_a_body() -> None:
     assert without("shell", text, "VLLM_USE_V1") == "f() {\n  :\n}\nvllm serve m\n"
 
 
+def test_a_name_exported_twice_in_one_statement_is_one_site() -> None:
+    (deployment,) = load("shell").read("", "export VLLM_USE_V1 VLLM_USE_V1=0\nvllm serve m\n")
+    assert [site.name for site in deployment.sites] == ["VLLM_USE_V1", "model"]
+
+
+@pytest.mark.parametrize(("flags", "reached"), [("", False), ("-e VLLM_USE_V1 ", True), ("--env=VLLM_USE_V1=0 ", True)])
+def test_a_container_gets_the_variables_that_it_asks_for(flags: str, reached: bool) -> None:
+    for command in ("m --port 1", 'sh -c "vllm serve m"'):
+        text = f"export VLLM_USE_V1=1\ndocker run {flags}vllm/vllm-openai:v0.9.0 {command}\n"
+        (deployment,) = load("shell").read("", text)
+        assert ("VLLM_USE_V1" in [site.name for site in deployment.sites]) is reached
+
+
 def test_carriage_returns_stay() -> None:
     text = "vllm serve m \\\r\n  --swap-space 4 \\\r\n  --port 1\r\n"
     assert without("shell", text, "swap-space") == "vllm serve m \\\r\n  --port 1\r\n"
