@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ..diagnostics import Position
 from ..profile.quoting import covered
+from ..profile.spoken import spoken
 
 SECRET = re.compile(r"(?i)(api[_-]?keys?|token|secret|passw(or)?d)[\"']?\s*[:=]")
 NAMED = r"env\s*:\s*[A-Za-z_]\w*|file\s*:\s*[\w./~${}:+-]+|file\s*:\s*\"[^\"]*\""
@@ -35,6 +36,8 @@ def snippet(position: Position, width: int) -> tuple[str, str] | None:
     if is_secret(lines, position.line - 1):
         line = without_value(line)
         column = min(column, line.index(COVER))
+    else:
+        line, column = without_words(line, column)
     found = TOKEN.match(line, column)
     length = len(COVER) if line.startswith(COVER, column) else len(found[0]) if found else 1
     if cells(line) > width:
@@ -46,16 +49,17 @@ def snippet(position: Position, width: int) -> tuple[str, str] | None:
 
 def is_secret(lines: tuple[str, ...], index: int) -> bool:
     """Does the line, or a key it lies below, speak of a secret that is written out?"""
-    depth = len(lines[index]) - len(lines[index].lstrip()) + 1
+    depth, item = len(lines[index]) - len(lines[index].lstrip()) + 1, False
     for line in reversed(lines[: index + 1]):
-        indentation = len(line) - len(line.lstrip())
-        if not line.strip() or indentation > depth or (indentation == depth and not line.lstrip().startswith("-")):
+        indentation, dash = len(line) - len(line.lstrip()), line.lstrip().startswith("-")
+        # an item may stand as far to the left as the key of its list
+        if not line.strip() or indentation > depth or (indentation == depth and (dash or not item)):
             continue
         found = SECRET.search(line)
         if found and not REFERENCE.fullmatch(line, found.end()):
             return line is lines[index] or not REFERENCE.fullmatch(lines[index].lstrip().removeprefix("- "))
-        depth = indentation
-        if not depth:
+        depth, item = indentation, dash
+        if not depth and not item:
             break
     return False
 
@@ -64,6 +68,14 @@ def without_value(line: str) -> str:
     """Everything after the key that names a secret, or after the dash of a list item, is covered."""
     found = SECRET.search(line) or re.match(r"\s*-\s*", line) or re.match(r"\s*", line)
     return line[: found.end()].rstrip() + " " + COVER if found else COVER
+
+
+def without_words(line: str, column: int) -> tuple[str, int]:
+    """Covers secrets that the words beside them give away; the column moves along."""
+    for first, end in spoken(line):
+        line = line[:first] + COVER + line[end:]
+        column = column + len(COVER) - (end - first) if column >= end else min(column, first)
+    return line, column
 
 
 def cells(text: str) -> int:

@@ -6,6 +6,7 @@ from difflib import unified_diff
 
 from appliance.migrations.values import SECRETS, templated
 from appliance.profile.quoting import covered
+from appliance.profile.spoken import spoken
 
 from .finding import Result
 
@@ -46,4 +47,6 @@ def _hidden(line: str, secrets: tuple[tuple[str, str], ...]) -> str:
         if text in line and (len(text) > 5 or name in line):
             head, found, tail = line.partition(name) if name in line else ("", "", line)
             line = head + found + tail.replace(text, COVER)
+    for first, end in spoken(line):
+        line = line[:first] + COVER + line[end:]
     return _CONTROL.sub(lambda found: "" if found[0] == "\r" else "?", line)

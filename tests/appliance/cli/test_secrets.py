@@ -44,3 +44,57 @@ def test_names_of_keys_are_shown(run: Callable[..., Any]) -> None:
     Path("p.yaml").write_text(HEAD + "security:\n  api_keys:\n    - env: NO_SUCH_KEY_HERE\n")
     out = run("validate", "p.yaml").out
     assert "     7 │     - env: NO_SUCH_KEY_HERE\n" in out
+
+
+FOREIGN = {
+    "compose.yaml": """services:
+  a:
+    image: vllm/vllm-openai:v0.8.5
+    command: ["--model", "m", "--api-key", "SECRET", "--swap-space", "4"]
+  b:
+    image: vllm/vllm-openai:v0.8.5
+    command: >
+      --model m --api-key SECRET SECRET
+      --hf-token='SECRET' --swap-space 4
+    environment:
+    - HF_TOKEN=SECRET
+    - VLLM_USE_V1=0
+""",
+    "pod.yaml": """apiVersion: v1
+kind: Pod
+metadata: {name: x}
+spec:
+  containers:
+  - image: vllm/vllm-openai:v0.8.5
+    args: ["--model", "m"]
+    env:
+    - {name: HF_TOKEN, value: SECRET}
+    - {name: "VLLM_API_KEY", "value": "SECRET"}
+""",
+    "run.sh": "vllm serve m --api-key 'SECRET SECRET' SECRET --swap-space 4\n",
+    "Dockerfile": 'FROM vllm/vllm-openai:v0.8.5\nCMD ["--model", "m", "--api-key", "SECRET", "--swap-space", "4"]\n',
+}
+
+
+@pytest.mark.parametrize("asked", ["validate", "migrate", "migrate --as profile"])
+@pytest.mark.parametrize("name", FOREIGN)
+def test_a_key_on_a_command_line_is_not_repeated(run: Callable[..., Any], name: str, asked: str) -> None:
+    Path(name).write_text(FOREIGN[name].replace("SECRET", "hunter2hunter2"))
+    ran = run(*asked.split(), name)
+    assert "hunter2" not in ran.out + ran.err
+    assert "api-key" in (ran.out + ran.err).lower() or "API_KEY" in ran.out + ran.err
+
+
+def test_what_stands_beside_a_secret_is_shown(run: Callable[..., Any]) -> None:
+    Path("compose.yaml").write_text(FOREIGN["compose.yaml"])
+    out = run("validate", "compose.yaml").out
+    line = '     4 │     command: ["--model", "m", "--api-key", [•••], "--swap-space", "4"]\n'
+    assert line + "       │ " + " " * 51 + "^" * 13 + "\n" in out
+    assert "    12 │     - VLLM_USE_V1=0\n" in out
+
+
+def test_a_reference_and_a_number_of_tokens_are_no_secret(run: Callable[..., Any]) -> None:
+    Path("run.sh").write_text('vllm serve m --api-key "$KEY" --max-num-batched-tokens 8192 --swap-space 4\n')
+    assert (
+        '     1 │ vllm serve m --api-key "$KEY" --max-num-batched-tokens 8192 --swap' in run("validate", "run.sh").out
+    )
