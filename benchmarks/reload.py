@@ -37,7 +37,10 @@ def main() -> None:
             lambda: reload_engine.undone(model, broken, workdir, "surge", times),
             lambda: reload_engine.undone(model, broken, workdir, "drain", times),
         ],
-        "vllm": [lambda: reload_engine.vllm(chosen.vllm.resolve(), second, workdir, min(times, 2))],
+        "vllm": [
+            lambda: reload_engine.vllm(chosen.vllm.resolve(), second, workdir, "surge", min(times, 2)),
+            lambda: reload_engine.vllm(chosen.vllm.resolve(), second, workdir, "drain", min(times, 2)),
+        ],
     }
     if chosen.vllm is None:
         del parts["vllm"]

@@ -70,20 +70,22 @@ def undone(model: Path, broken: Path, workdir: Path, strategy: str, times: int) 
         return rows
 
 
-def vllm(executable: Path, model: Path, workdir: Path, times: int) -> list[Measure]:
-    """vLLM under other options. By drain: two of them bind the same cores, and its greedy text depends on the batch."""
-    work = "new vLLM engine"
+def vllm(executable: Path, model: Path, workdir: Path, strategy: str, times: int) -> list[Measure]:
+    """vLLM under other options; its greedy text depends on the batch, so that any text is right."""
+    work = f"new vLLM engine by {strategy}"
 
     def engine(sequences: int) -> str:
         return f"backend: vllm, batching: {{max_sequences: {sequences}}}, vllm: {{command: [{executable}]}}"
 
-    with site(model, workdir, "vllm", engine=engine(32), strategy="drain") as made, made.clients({}) as clients:
+    name = f"vllm-{strategy}"
+    with site(model, workdir, name, engine=engine(32), strategy=strategy) as made, made.clients({}) as clients:
         wait_for(clients, CALM_ROUNDS * len(made.asks))
         calm = len(clients.heard)
         windows = []
         for number in range(times):
             windows.append(_reload(made, engine=engine(24 if number % 2 == 0 else 32)))
             assert windows[-1].revision.outcome == "applied", windows[-1].revision
+            assert windows[-1].revision.action == strategy, windows[-1].revision
             wait_for(clients, 2 * len(made.asks))
     return [Measure(work, "reloads", "", len(windows)), *_felt(work, clients, calm, windows)]
 
