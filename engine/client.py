@@ -60,6 +60,8 @@ class EngineClient:
         self.ready: Ready | None = None
         self.reason = "the engine has not answered yet"
         self.stats: Stats | None = None
+        self.heard = 0
+        """Messages from the engine so far."""
         self._up = asyncio.Event()
         self._streams: dict[str, UpdateStream] = {}
         self._answers = Answers()
@@ -124,6 +126,10 @@ class EngineClient:
         stream = UpdateStream([request.request_id for request in requests], self._forget)
         self._submit(requests, dict.fromkeys(stream.unfinished, stream))
         return stream
+
+    def greet(self) -> None:
+        """The engine answers with where it stands, and ends what ran for this client. Raises EngineDied."""
+        self._send(Hello())
 
     def reset_prefix_cache(self) -> None:
         self._send(ResetPrefixCache())
@@ -195,6 +201,7 @@ class EngineClient:
     async def _read(self) -> None:
         while True:
             payload = await self._socket.recv()
+            self.heard += 1
             try:
                 message: FromEngine = FROM_ENGINE.decode(payload)
             except msgspec.DecodeError as error:

@@ -7,8 +7,9 @@ from appliance.server.gate import Gate
 from appliance.server.pool import Engines, Replica
 
 POLL_SECONDS = 0.1
-STALL_SECONDS = 120.0
-"""No step has ended for this long although requests wait: the engine hangs. A saturated engine still ends steps."""
+STALL_SECONDS = 600.0
+"""No step has ended for this long although requests wait: the engine hangs, and nobody has replaced it, as the
+supervisor does first (supervise/stall.py). A saturated engine still ends steps."""
 
 
 class Pulse:

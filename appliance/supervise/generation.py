@@ -3,27 +3,35 @@
 import asyncio
 import dataclasses
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from appliance.engine.client import EngineClient
+from appliance.engine.config import RECONFIGURABLE
 from appliance.engine.streams import EngineDied
 from appliance.plan import Plan
 from appliance.supervise.backends import Replica, backend
 from appliance.supervise.crew import ONCE, Crew, Fell
 from appliance.supervise.keeper import Keeper, Listener
 from appliance.supervise.restart import RestartPolicy
+from appliance.supervise.stall import Vigil, patience
+from appliance.supervise.state import State
 
 HELLO_SECONDS = 20.0
 """A ready engine answers a greeting within a step."""
 RECONFIGURE_SECONDS = 60.0
+REMIND_SECONDS = 5.0
+"""Between two looks at whether an engine that gave no answer still is the same process."""
 SILENT = "the engine runs and gives no answer"
 GRACE_SECONDS = 5.0
 """An engine without requests ends at once."""
 BOOT_FACTOR, LEAST_BOOT_SECONDS = 20.0, 300.0
 """How much longer than its plan's estimate a boot may take until it counts as hanging, and the least that is given."""
+
+
+Settings = Mapping[str, bool | int | str]
 
 
 class NotOneModel(Exception):  # noqa: N818 - a fact about replicas
@@ -57,6 +65,11 @@ class Engines:
     """Stands in for the children's module."""
     newest: int = field(default=0)
     """Number of the last generation that was made."""
+    stall_seconds: float | None = None
+    """Silence after which an engine counts as hanging, instead of what its plan says."""
+    _vigils: dict[Keeper, tuple[Vigil, asyncio.Task[None]]] = field(default_factory=dict)
+    _reminding: dict[Keeper, asyncio.Task[None]] = field(default_factory=dict)
+    """Those that may yet take what has been taken back."""
 
     def make(self, plan: Plan, number: int | None = None, policy: RestartPolicy = ONCE) -> Generation:
         """Started, not yet there. Its sockets are its own: generations can stand side by side.
@@ -75,6 +88,10 @@ class Engines:
         keepers = tuple(Keeper(replica.role, self.listener, policy) for replica in replicas)
         for keeper in keepers:
             self.crew.start(keeper)
+        if plan.server.backend == "native":
+            for keeper, replica in zip(keepers, replicas, strict=True):
+                vigil = Vigil(keeper, replica.address, self.stall_seconds or patience(plan))
+                self._vigils[keeper] = vigil, asyncio.create_task(vigil.run())
         return Generation(number, plan, replicas, keepers)
 
     async def ready(self, generation: Generation, patient: bool = False) -> None:
@@ -94,26 +111,68 @@ class Engines:
 
     async def stop(self, generation: Generation) -> None:
         await self.crew.stop(generation.keepers, GRACE_SECONDS)
+        for keeper in generation.keepers:
+            _, vigil = self._vigils.pop(keeper, (None, None))
+            for task in (vigil, self._reminding.pop(keeper, None)):
+                if task is not None:
+                    task.cancel()
+                    await asyncio.gather(task, return_exceptions=True)
 
-    async def reconfigure(self, generation: Generation, plan: Plan, settings: Mapping[str, bool | int | str]) -> None:
+    async def reconfigure(self, generation: Generation, plan: Plan, settings: Settings) -> None:
         """Every replica takes them, or comes back from a death with them. Raises ValueError when one refuses: the
-        generation is then as before. Fell when a dead one stays away."""
-        before = generation.plan
-        changed: list[str] = []
+        generation is then as before. Fell when a dead one stays away, or one gives no answer."""
+        before, replicas = generation.plan, list(zip(generation.keepers, generation.addresses, strict=True))
+        told = 0
         self._adopt(generation, plan)
         try:
-            for keeper, address in zip(generation.keepers, generation.addresses, strict=True):
+            for keeper, address in replicas:
                 await self._tell(keeper, address, settings)
-                changed.append(address)
-        except Exception:
-            old = dataclasses.asdict(before.engine) if before.engine else {}
+                told += 1
+        except Exception as error:
             self._adopt(generation, before)
-            for keeper, address in zip(generation.keepers, generation.addresses, strict=True):
-                if address in changed:
-                    await self._tell(keeper, address, {name: old[name] for name in settings})
+            if not isinstance(error, ValueError):
+                self._remind(generation, *replicas[told])
+            await self._take_back(generation, replicas[:told], settings)
             raise
 
-    async def _tell(self, keeper: Keeper, address: str, settings: Mapping[str, bool | int | str]) -> None:
+    async def take_back(self, generation: Generation, plan: Plan, settings: Iterable[str]) -> None:
+        """Of these settings every replica holds the ones of `plan` again: one that gives no answer as soon as it does,
+        or when it has been replaced."""
+        self._adopt(generation, plan)
+        replicas = list(zip(generation.keepers, generation.addresses, strict=True))
+        await self._take_back(generation, replicas, settings)
+
+    async def _take_back(
+        self, generation: Generation, replicas: Iterable[tuple[Keeper, str]], settings: Iterable[str]
+    ) -> None:
+        held = {name: getattr(generation.plan.engine, name) for name in settings}
+        for keeper, address in replicas:
+            try:
+                await self._tell(keeper, address, held)
+            except (ValueError, Fell):
+                self._remind(generation, keeper, address)
+
+    def _remind(self, generation: Generation, keeper: Keeper, address: str) -> None:
+        if keeper not in self._reminding:
+            task = self._reminding[keeper] = asyncio.create_task(self._told_later(generation, keeper, address))
+            task.add_done_callback(lambda _: self._reminding.pop(keeper, None))
+
+    async def _told_later(self, generation: Generation, keeper: Keeper, address: str) -> None:
+        """What gave no answer may yet take what it was told: once it speaks, it hears what holds now."""
+        starts = keeper.starts
+        async with EngineClient(address) as client:
+            while keeper.starts == starts and keeper.state is State.READY:
+                try:
+                    await client.wait_ready(REMIND_SECONDS)
+                    held = {name: getattr(generation.plan.engine, name) for name in RECONFIGURABLE}
+                    await client.reconfigure(held)
+                except (EngineDied, TimeoutError):
+                    continue
+                except ValueError as error:
+                    keeper.kill(f"does not take back what it was told ({error}) and was killed")
+                break
+
+    async def _tell(self, keeper: Keeper, address: str, settings: Settings) -> None:
         await self.crew.ready([keeper], HELLO_SECONDS + keeper.policy.ceiling)
         starts = keeper.starts
         async with AsyncExitStack() as stack:
@@ -132,6 +191,9 @@ class Engines:
         for keeper, replica in zip(generation.keepers, made, strict=True):
             keeper.role = dataclasses.replace(keeper.role, configuration=replica.role.configuration)
         generation.plan = plan
+        for keeper in generation.keepers:
+            if keeper in self._vigils:
+                self._vigils[keeper][0].seconds = self.stall_seconds or patience(plan)
 
 
 async def _fingerprint(address: str) -> str:

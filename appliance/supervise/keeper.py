@@ -55,6 +55,7 @@ class Keeper:
     _process: Process | None = None
     _stop: asyncio.Event = field(default_factory=asyncio.Event)
     _refusal: str | None = None
+    _killed: str | None = None
     _deaths: list[float] = field(default_factory=list)
     _was_ready: bool = False
 
@@ -62,11 +63,11 @@ class Keeper:
         """Returns once the process has ended after `stop`. Raises RefusedToStart or DiesAgainAndAgain."""
         while not self._stop.is_set():
             self._set(State.STARTING)
-            self._refusal = None
+            self._refusal = self._killed = None
             code = await self._live()
             if self._stop.is_set():
                 break
-            how = self._refusal or _ending(code)
+            how = self._refusal or self._killed or _ending(code)
             if self._refusal is not None and not self._was_ready:
                 self._set(State.FAILED)
                 raise RefusedToStart(how)
@@ -82,6 +83,12 @@ class Keeper:
         self._stop.set()
         if self._process is not None:
             self._process.signal(number)
+
+    def kill(self, why: str) -> None:
+        """The running process dies, and what its policy says about deaths follows."""
+        if self._process is not None:
+            self._killed = why
+            self._process.signal(signal.SIGKILL)
 
     def let_go(self) -> None:
         """The running process may end by itself; none follows it."""

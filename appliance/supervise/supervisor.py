@@ -48,6 +48,8 @@ class Supervisor:
     """When the command began, for the boot's total time."""
     policy: RestartPolicy = DEFAULT
     settle_seconds: float = SETTLE_SECONDS
+    stall_seconds: float | None = None
+    """Silence after which an engine counts as hanging; None = by its plan."""
     modules: dict[str, str] = field(default_factory=dict)
     """Stand-ins for the children's modules, by role."""
     state: State = State.STOPPED
@@ -118,7 +120,8 @@ class Supervisor:
 
     def _make_parts(self) -> Parts:
         crew, report = Crew(), self.report
-        engines = Engines(crew, self, self.folder.runtime, self.modules.get("engine"))
+        module = self.modules.get("engine")
+        engines = Engines(crew, self, self.folder.runtime, module, stall_seconds=self.stall_seconds)
         front = Front(crew, self, self.policy, self.folder.runtime, self.bind, self.modules.get("server", SERVER))
         return Parts(
             self.road,

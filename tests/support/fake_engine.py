@@ -1,6 +1,6 @@
 """An engine that computes nothing and speaks the protocol. How it behaves is in FAKE_ENGINE or in its block size.
 
-"" | refuse | crash | crash-later | hang | slow. It refuses a reconfiguration to 13 sequences.
+"" | refuse | crash | crash-later | hang | slow. It refuses a reconfiguration to 13 sequences, and thinks long about 17.
 """
 
 import json
@@ -46,8 +46,11 @@ def serve(config: EngineConfig, socket: zmq.Socket[bytes]) -> None:
             case Hello():
                 socket.send_multipart([peer, ENCODER.encode(ready(config))])
             case Reconfigure(reference=reference, settings=settings):
+                if settings.get("max_sequences") == 17:
+                    time.sleep(SLOW_SECONDS)
                 error = "13 is not a number of sequences" if settings.get("max_sequences") == 13 else None
                 if error is None:
+                    print(f"takes {settings.get('max_sequences')}", file=sys.stderr, flush=True)
                     config = _with(config, settings)
                     socket.send_multipart([peer, ENCODER.encode(ready(config))])
                 socket.send_multipart([peer, ENCODER.encode(Reconfigured(reference=reference, error=error))])

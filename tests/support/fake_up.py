@@ -37,6 +37,7 @@ def main() -> int:
                 report,
                 bind,
                 policy=RestartPolicy(limit=int(os.environ.get("FAKE_DEATHS", "3")), first=0.05, ceiling=0.2),
+                stall_seconds=float(os.environ["FAKE_STALL"]) if "FAKE_STALL" in os.environ else None,
                 settle_seconds=float(os.environ.get("FAKE_SETTLE", "0.5")),
                 modules={"engine": "fake_engine", "server": "fake_server"} if fake else {},
             )

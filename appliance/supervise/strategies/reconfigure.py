@@ -1,8 +1,6 @@
 """Running engines take new settings between two steps: weights, prefix cache and requests stay."""
 
-from appliance.plan import Plan
-from appliance.supervise.failed import STEPS, EngineSaidNo, Lost, RolledBack
-from appliance.supervise.generation import Generation
+from appliance.supervise.failed import STEPS, EngineSaidNo, RolledBack
 from appliance.supervise.history_records import Proof
 from appliance.supervise.transition import Made, Transition
 
@@ -26,19 +24,9 @@ async def carry_out(transition: Transition) -> Made:
     except STEPS as error:
         await transition.restore(generation)
         if told:
-            old = {name: getattr(before.engine, name) for name in transition.decision.settings}
-            await _tell_back(transition, generation, before, old)
+            await transition.engines.take_back(generation, before, transition.decision.settings)
         raise RolledBack(error, generation) from error
     return Made(generation, proof)
-
-
-async def _tell_back(
-    transition: Transition, generation: Generation, before: Plan, old: dict[str, bool | int | str]
-) -> None:
-    try:
-        await transition.engines.reconfigure(generation, before, old)
-    except (ValueError, *STEPS) as error:
-        raise Lost(str(error)) from error
 
 
 async def _servers(transition: Transition) -> Proof:

@@ -58,7 +58,7 @@ def test_steps_that_stand_still_under_load_are_a_hang_whatever_the_other_replica
     clock[0] = pulse.STALL_SECONDS + 1
     idle.client.stats = msgspec.structs.replace(STATS, steps=7)
     heart.look()
-    assert heart.verdict() == (False, "requests wait and the engine has ended no step for 121 s")
+    assert heart.verdict() == (False, "requests wait and the engine has ended no step for 601 s")
     busy.client.stats = msgspec.structs.replace(STATS, steps=2)
     heart.look()
     assert heart.verdict()[0]
