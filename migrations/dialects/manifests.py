@@ -74,8 +74,10 @@ def _variables(reader: Reader, node: MappingNode) -> list[Deployment]:
 
 
 def _workload(reader: Reader, node: MappingNode) -> list[Deployment]:
-    """Any object that holds pods, whatever its kind."""
-    return read_containers(reader, node, object_name(node))
+    """Any object that holds pods, whatever its kind; else a custom resource that has arguments of its own."""
+    found = read_containers(reader, node, object_name(node))
+    custom = "." in group_of(node) and not group_of(node).endswith(".k8s.io")
+    return found if found or not custom else _chart(Tree(reader.layer, (node,)), reader.path)
 
 
 def _predictor(reader: Reader, node: MappingNode) -> list[Deployment]:
@@ -120,6 +122,8 @@ def _config_map(reader: Reader, node: MappingNode) -> list[Deployment]:
                 found.append(config(inlay, section, key.value, borrowed))
             elif is_config(root):
                 found.append(config(inlay, root, key.value, borrowed))
+            elif get(root, "kind") is not None:
+                found += read_manifests(Tree(inlay, (root,)), reader.path)
             else:
                 found += read_configs(Tree(inlay, (root,)))
         if not roots and "vllm" in inlay.text:

@@ -56,7 +56,7 @@ class Reader(EnvReader):
         around: environments further out, the nearest first.
         """
         picture = image if image is not None else text_of(get(node, "image"))
-        release = hint or self._pinned([get(node, key) for key in command]) or self.hint(get(node, "image"))
+        release = hint or self.pinned([get(node, key) for key in command]) or self.hint(get(node, "image"))
         variables = variables or get(node, env)
         engines = self._engines([get(node, key) for key in command], picture, certain)
         wrapper = wrapper or wrapper_of(picture)
@@ -90,7 +90,7 @@ class Reader(EnvReader):
             )
         return found
 
-    def _pinned(self, nodes: Iterable[Node | None]) -> ReleaseHint | None:
+    def pinned(self, nodes: Iterable[Node | None]) -> ReleaseHint | None:
         """What a script installs before it starts the engine; that counts, whatever is in the image."""
         for node in nodes:
             for part in node.value if isinstance(node, SequenceNode) else [node]:

@@ -22,8 +22,9 @@ from appliance.migrations.dialects.yaml_tree import Tree, entries, get, text_of,
 from appliance.migrations.release import Release
 
 _ARGUMENTS = re.compile(r"args?$|arguments|params|parameters|flags|options|cmd|command|opts", re.IGNORECASE)
+_SCRIPTS = re.compile(r"(?:^|[._-])(?:run|shell|scripts?|commands?|exec|execute|start|setup)$", re.IGNORECASE)
 _KEYWORDS = re.compile(r"vllm|engine|kwargs|args$|config$|options$|parameters$", re.IGNORECASE)
-_ENV = re.compile(r"(?:^|_)env(?:s|ironment|_vars|ironment_variables)?$|^environment", re.IGNORECASE)
+_ENV = re.compile(r"(?:^|_)env(?:s|ironment|_vars|ironment_variables)?$|^environment|^variables$", re.IGNORECASE)
 _MODELS = ("model", "model_id", "model_name", "repo_id", "hf_model", "model_path", "hf_repo", "huggingface_id")
 _VERSIONS = ("vllm_version", "min_vllm_version", "engine_version")
 
@@ -33,8 +34,7 @@ def _arguments(tree: Tree, node: Node) -> bool:
     if isinstance(node, SequenceNode):
         words = [item.text for item in read_items(tree.layer, node)]
     elif isinstance(node, ScalarNode):
-        inlay = decode(tree.layer, node) if "vllm" in text_of(node) else None
-        if inlay is not None and started(inlay, tree.layer, node.start_mark.index):
+        if _starts(tree, node):
             return True
         words = text_of(node).split()
     else:
@@ -56,12 +56,24 @@ def _keywords(key: str, node: Node) -> bool:
     return marked > 0 and (_KEYWORDS.search(key) is not None or marked > 1)
 
 
+def _scripts(tree: Tree, node: Node) -> bool:
+    """A shell text that starts the engine, or a list of such texts."""
+    listed = node.value if isinstance(node, SequenceNode) else [node]
+    return any(_starts(tree, item) for item in listed)
+
+
+def _starts(tree: Tree, node: Node) -> bool:
+    inlay = decode(tree.layer, node) if "vllm" in text_of(node) else None
+    return inlay is not None and bool(started(inlay, tree.layer, node.start_mark.index))
+
+
 def _found(tree: Tree) -> Iterator[tuple[MappingNode, str, Node]]:
     """Mapping, key and value of everything that holds options."""
     for root in tree.roots:
         for mapping in walk(root):
             for key, value in entries(mapping, merged=False):
-                if _keywords(key.value, value) or (_ARGUMENTS.search(key.value) and _arguments(tree, value)):
+                listed = _ARGUMENTS.search(key.value) and _arguments(tree, value)
+                if listed or _keywords(key.value, value) or (_SCRIPTS.search(key.value) and _scripts(tree, value)):
                     yield mapping, key.value, value
 
 
@@ -75,13 +87,18 @@ def _read(tree: Tree, path: str) -> list[Deployment]:
     known = {id(value) for _, _, value in sure}
     found = []
     for root in tree.roots:
-        names, above = _names(root), _above(root)
+        names, above, around = _names(root), _above(root), dict(_environments(root, set()))
         for mapping in walk(root):
             for key, value in entries(mapping, merged=False):
                 more = isinstance(value, SequenceNode) and _ARGUMENTS.search(key.value) and _all_known(tree, value)
                 if id(value) in known or more:
                     label, parent = names.get(id(mapping), ""), above.get(id(mapping))
-                    found += _deployments(reader, mapping, key.value, value, label, parent)
+                    if _SCRIPTS.search(key.value) and _scripts(tree, value):
+                        texts = value.value if isinstance(value, SequenceNode) else [value]
+                        release = reader.pinned(texts) or reader.hint(get(mapping, "image"))
+                        found += reader.texts(texts, around.get(id(mapping)), label or key.value, release=release)
+                    else:
+                        found += _deployments(reader, mapping, key.value, value, label, parent)
     return found
 
 
@@ -132,6 +149,20 @@ def _above(root: Node) -> dict[int, MappingNode]:
         for key, value in entries(mapping, merged=False)
         if key.value == "image"
     }
+
+
+def _environments(node: Node, seen: set[int], outer: Node | None = None) -> Iterator[tuple[int, Node]]:
+    """The environment of each mapping: its own, else that of one around it. seen: nodes that aliases bring again."""
+    if id(node) in seen:
+        return
+    seen.add(id(node))
+    if isinstance(node, MappingNode):
+        own = next((value for key, value in entries(node, merged=False) if _ENV.search(key.value)), None)
+        outer = own if isinstance(own, MappingNode | SequenceNode) else outer
+        if outer is not None:
+            yield id(node), outer
+    for child in node.value if isinstance(node, MappingNode | SequenceNode) else ():
+        yield from _environments(child[1] if isinstance(child, tuple) else child, seen, outer)
 
 
 def _names(root: Node) -> dict[int, str]:

@@ -1,4 +1,5 @@
-"""systemd units: ExecStart with continuations and specifiers, Environment=, and the EnvironmentFile beside the unit.
+"""systemd units: ExecStart with continuations and specifiers, Environment=, and the EnvironmentFile beside the unit;
+units of Podman's containers, whose Exec= follows Image=.
 
 Variables of Environment= and of the EnvironmentFile are followed to find the model and, for options that take only
 certain values, the value; they are changed where they are set, by whoever sets them.
@@ -8,7 +9,7 @@ import re
 from collections.abc import Sequence
 from pathlib import PurePath
 
-from appliance.migrations.canonical import Deployment, Edit, OptionSite
+from appliance.migrations.canonical import Deployment, Edit, Entrypoint, OptionSite
 from appliance.migrations.dialects.launch import NESTED
 from appliance.migrations.dialects.layers import FileLayer, Layer, span
 from appliance.migrations.dialects.lines import Logical, blanked, logical_lines, same_length, statement, tokens
@@ -16,13 +17,14 @@ from appliance.migrations.dialects.outside import env_file
 from appliance.migrations.dialects.pieces import Piece, Remark, WordList
 from appliance.migrations.dialects.pins import with_neighbours
 from appliance.migrations.dialects.quoting import SYSTEMD
+from appliance.migrations.dialects.serving import engine_image, image_hint
 from appliance.migrations.dialects.shell_edit import edit_words
 from appliance.migrations.dialects.shell_reader import ShellReader
 from appliance.migrations.dialects.word_sites import env_site
-from appliance.migrations.dialects.words_reader import Seen, WordsReader
+from appliance.migrations.dialects.words_reader import Draft, Home, Seen, WordsReader
 from appliance.migrations.operations import Operation
 
-_SETTING = re.compile(r"[ \t]*(ExecStart|Environment|EnvironmentFile)[ \t]*=[ \t]*(?:\\\r?\n[ \t]*)*")
+_SETTING = re.compile(r"[ \t]*(ExecStart|EnvironmentFile|Environment|Exec|Image)[ \t]*=[ \t]*(?:\\\r?\n[ \t]*)*")
 _PREFIX = re.compile(r"[@\-:+!|]*")
 _FILLED = re.compile(r"\$\{\w+\}|\$[A-Za-z_]\w*|(?<!%)(?:%%)*%[a-zA-Z]|\{\{.*?\}\}")
 
@@ -33,6 +35,7 @@ class UnitReader(WordsReader):
     def __init__(self, layer: Layer, path: str = "") -> None:
         super().__init__(layer, seen=Seen(path))
         self.text = layer.text
+        self._picture = ("", 0)
 
     def read(self) -> list[Deployment]:
         env: list[OptionSite] = []
@@ -45,8 +48,12 @@ class UnitReader(WordsReader):
                 env += self._environment(line, found.end())
             elif found[1] == "EnvironmentFile":
                 self._read_file(found.end(), line.end)
+            elif found[1] == "Image":
+                written = self.text[found.end() : line.end].rstrip()
+                self._picture = (written, found.end())
             else:
-                starts.append((line, found.end()))
+                prefix = _PREFIX.match(self.text, found.end(), line.end) if found[1] == "ExecStart" else None
+                starts.append((line, prefix.end() if prefix else found.end()))
         self.literals |= {site.name: site.value for site in env if isinstance(site.value, str)}
         deployments: list[Deployment] = []
         for line, body in starts:
@@ -78,19 +85,30 @@ class UnitReader(WordsReader):
         return WordList(same_length(self.layer, text, start), pieces, SYSTEMD, 0, len(text))
 
     def _exec(self, line: Logical, body: int, env: list[OptionSite]) -> list[Deployment]:
-        prefix = _PREFIX.match(self.text, body, line.end)
-        body = prefix.end() if prefix else body
         words = self._words(line, body, body)
         remark = Remark(self.layer, line.start)
         for piece in words.pieces:
             if " " in piece.text.strip() and NESTED.search(piece.text):
                 inner = ShellReader(piece.inlay(words.layer, SYSTEMD), remark, seen=self._seen)
                 return [self._homed(d, line) for d in inner.read(env)]
-        draft = self.start(words, 0, remark, lambda: env)
+        draft = self.start(words, 0, remark, lambda: env) or self._contained(words, remark, env)
         if draft is None:
             return []
         self._share(draft)
         return [self._homed(draft.finished(self.literals), line)]
+
+    def _contained(self, words: WordList, remark: Remark, env: list[OptionSite]) -> Draft | None:
+        """Arguments for the entrypoint of the unit's image."""
+        image, at = self._picture
+        if not engine_image(image) or not words.pieces:
+            return None
+        words.remark = remark
+        sites = [*self._seen.sourced.sites(site.name for site in env), *env]
+        hint = image_hint(image, span(self.layer, at, at + len(image)))
+        draft = Draft(Entrypoint.IMAGE, Home(words, len(words.pieces) - 1, remark=remark), sites, release=hint)
+        draft.elsewhere = self._seen.sourced.elsewhere
+        self._take(draft, words, 0, len(words.pieces))
+        return draft
 
     def _homed(self, deployment: Deployment, line: Logical) -> Deployment:
         if not deployment.handle.docker:
@@ -102,8 +120,8 @@ class _Systemd:
     name = "systemd"
 
     def detect(self, path: str, text: str) -> float:
-        unit = re.search(r"^\[Service\]|^ExecStart[ \t]*=", text, re.MULTILINE) is not None
-        if PurePath(path).suffix == ".service":
+        unit = re.search(r"^\[(?:Service|Container)\]|^ExecStart[ \t]*=", text, re.MULTILINE) is not None
+        if PurePath(path).suffix in (".service", ".container"):
             return 0.95 if unit else 0.7
         return 0.8 if unit and re.match(r"\s*(?:[#;][^\n]*\s+)*\[\w+\]", text) else 0.0
 

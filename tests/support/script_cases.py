@@ -12,6 +12,7 @@ FOLDER = Path(__file__).parent.parent / "migrations" / "cases" / "script"
 DIALECTS = {
     ".sh": "shell",
     ".service": "systemd",
+    ".container": "systemd",
     ".Dockerfile": "dockerfile",
     ".mk": "makefile",
     ".env": "dotenv",
