@@ -204,6 +204,16 @@ def test_model_becomes_the_first_word(text: str, expected: str, part: Part) -> N
     assert rewrite(example, plan_changes(example.sites, release("0.9"), release("0.32"))) == text
 
 
+def test_what_moves_below_a_key_that_holds_none_is_handed_to_a_person() -> None:
+    text = """VLLM_MORIIO_CONNECTOR_READ_MODE=1 m --kv-transfer-config '{"kv_connector_extra_config": "x"}'"""
+    new, changes = migrate(text, "0.18.1", "0.32")
+    assert new == text
+    (found,) = (change for change in changes if change.code == "VM2303")
+    assert (
+        found.part is Part.DECISION and "--kv-transfer-config.kv_connector_extra_config holds no keys" in found.message
+    )
+
+
 def test_modes_may_be_numbers() -> None:
     assert codes(migrate("""m --compilation-config '{"mode": 3}' --optimization-level 2""", "0.32", "0.32")[1]) == []
 
