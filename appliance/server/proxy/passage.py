@@ -11,7 +11,7 @@ from appliance.server.errors import ApiError, unavailable, unexpected
 from appliance.server.proxy.adapters import renamed
 from appliance.server.proxy.bodies import Body
 from appliance.server.proxy.routes import Route
-from appliance.server.proxy.upstream import Upstream
+from appliance.server.proxy.upstream import Upstream, failure
 
 if TYPE_CHECKING:
     from appliance.server.proxy.state import ProxyState
@@ -85,7 +85,7 @@ class Passage:
                 await self._leave()
                 tried.add(upstream)
                 if isinstance(error, httpx.ConnectError):
-                    upstream.lost(str(error) or "it does not listen")
+                    upstream.lost(failure(error))
         raise unavailable("the engine stopped before it answered", retry_after=2)
 
     async def _send(self, upstream: Upstream) -> bool:

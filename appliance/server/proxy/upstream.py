@@ -58,7 +58,7 @@ class Upstream:
             # busy is not dead: a compiling or saturated process answers late
             self.reason = self.reason or f"vLLM did not answer for {ASK_SECONDS:g} s"
         except httpx.HTTPError as error:
-            self.lost(str(error) or type(error).__name__)
+            self.lost(failure(error))
         except (ValueError, KeyError) as error:
             self.lost(f"vLLM answers nonsense: {error}")
 
@@ -67,6 +67,13 @@ class Upstream:
             logger.error("vLLM at %s is gone: %s", self.address, why)
             self.reason = f"vLLM died and is not back: {why}"
         self.up = False
+
+
+def failure(error: httpx.HTTPError) -> str:
+    """Why it does not answer, for people."""
+    if isinstance(error, httpx.ConnectError):
+        return "nothing listens on its socket"
+    return str(error) or type(error).__name__
 
 
 PINNED: ContextVar[Upstream | None] = ContextVar("PINNED", default=None)

@@ -5,7 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from proxied import FakeVllm, Make, Vllm, events, until
+from proxied import FakeVllm, Make, Vllm, events
+from waiting import until
 
 Adapter = Callable[[str, str], str]
 

@@ -3,7 +3,8 @@
 import threading
 
 import httpx
-from proxied import Make, Vllm, until
+from proxied import Make, Vllm
+from waiting import until
 
 
 def test_a_new_generation_takes_over_and_the_old_one_finishes(vllm: Vllm, proxy: Make) -> None:

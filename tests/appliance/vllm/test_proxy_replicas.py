@@ -5,7 +5,8 @@ import re
 import threading
 
 from prometheus_client.parser import text_string_to_metric_families
-from proxied import Make, Vllm, events, until
+from proxied import Make, Vllm, events
+from waiting import until
 
 
 def test_ready_means_that_real_answers_came_out(vllm: Vllm, proxy: Make) -> None:
@@ -69,6 +70,7 @@ def test_death_of_the_only_replica_and_its_return(vllm: Vllm, proxy: Make) -> No
     assert answer.headers["retry-after"] == "2"
     assert "not serving" in answer.json()["error"]["message"] or "stopped" in answer.json()["error"]["message"]
     until(lambda: server.http.get("/ready").status_code == 503, "not ready")
+    assert server.http.get("/ready").json()["reason"].endswith("died and is not back: nothing listens on its socket")
     assert server.http.get("/health").status_code == 503
     fake.start()
     server.wait_ready()

@@ -11,7 +11,8 @@ from typing import Any
 
 import httpx
 import pytest
-from proxied import FakeVllm, Proxy, events, make_proxy, until
+from proxied import FakeVllm, Proxy, events, make_proxy
+from waiting import until
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,8 @@ import httpx
 import psutil
 import pytest
 import running
-from proxied import FAKE, SECONDS, until
+from proxied import FAKE, SECONDS
+from waiting import until
 
 Up = Callable[..., running.Running]
 
