@@ -11,7 +11,7 @@ class Overtaken(Exception):  # noqa: N818
 
 
 STEPS = (Fell, NotOneModel, ServerGone, ServerRefused, EngineDied, Overtaken, TimeoutError, OSError)
-"""What a step may end with besides its success; everything else is a defect of ours."""
+"""What a step may end with besides its success; everything else is a defect of ours, and undone like these."""
 
 
 class RolledBack(Exception):  # noqa: N818 - what was done about it

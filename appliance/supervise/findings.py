@@ -33,10 +33,11 @@ def lost(position: Position, cause: str, back: str) -> Diagnostic:
     return Diagnostic("AP0611", Severity.ERROR, position, "", fact, "read the lines above, then start again")
 
 
-def defect(checked: Checked, error: Exception) -> Diagnostic:
-    """Nothing has been touched when it is met."""
+def defect(position: Position, error: BaseException) -> Diagnostic:
+    """Nothing has been touched when it is met, or everything is as it was again."""
     fact = f"the appliance has a defect that this text brings out: {type(error).__name__}: {error}"
-    return _error(checked, "AP0614", "", fact, "what ran runs on; report it with the lines above")
+    fix = "what ran runs on; report it with the lines above"
+    return Diagnostic("AP0614", Severity.ERROR, position, "", fact, fix)
 
 
 def refusal(found: Diagnostic) -> ApplianceError:

@@ -8,7 +8,7 @@ import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from appliance.diagnostics import ApplianceError, Diagnostic
+from appliance.diagnostics import ApplianceError, Diagnostic, Position
 from appliance.server.config import ReloadFacts, Sync
 from appliance.supervise import findings
 from appliance.supervise.decide import DoesNotFit, insist
@@ -83,23 +83,29 @@ class Machine:
         base = self.running.candidate.checked.base if proposal.source == "secret" else proposal.base
         if text is None:
             self.on_reading()
+        checked: Checked | None = None
+        error: Exception | None = None
         try:
             checked = await detached(lambda: parts.road.check(text, proposal.name, base))
-            invalid, text = None, checked.document.text
-        except InvalidText as error:
-            checked, invalid, text = None, error, error.text
-        if found := rolled_back_from(parts, proposal, text, self.running.revision):
-            return Outcome("superseded", None, self.running.generation.number, diagnostics=(found,))
+            text = checked.document.text
+        except InvalidText as found:
+            error, text = found, found.text
+        except Exception as defect:
+            error, text = defect, text or ""
+        if pinned := rolled_back_from(parts, proposal, text, self.running.revision):
+            return Outcome("superseded", None, self.running.generation.number, diagnostics=(pinned,))
         record = Record(parts.history, parts.history_refused)
         revision = record.begin(proposal, text, self.running.candidate.hash)
         self.trying, self.phases = proposal, Phases(parts.report, record, watchers=self.watchers)
         parts.report.trying(revision, proposal)
         self.phases.add("validate", time.monotonic() - begun)
         try:
-            if checked is None:
-                assert invalid is not None
-                outcome, plan = self._refused("invalid", revision, invalid), ""
+            if isinstance(error, InvalidText):
+                outcome, plan = self._refused("invalid", revision, error), ""
+            elif error is not None:
+                outcome, plan = self._defect(error, Position(str(parts.road.file)), revision), ""
             else:
+                assert checked is not None
                 outcome, plan = await self._judge_and_act(checked, revision)
             record.finish(outcome, dict(outcome.proof), error_text(outcome), plan)
             end_pin(parts, proposal, text, outcome)
@@ -115,8 +121,7 @@ class Machine:
         except ApplianceError as error:
             return self._refused("rejected", revision, error), ""
         except Exception as error:
-            self.parts.report.note("".join(traceback.format_exception(error)).rstrip(), "error")
-            return self._refused("failed", revision, findings.refusal(findings.defect(checked, error))), ""
+            return self._defect(error, checked.position(""), revision), ""
         plan = judged.candidate.plan.hash
         if judged.decision.action == "none":
             self.running = dataclasses.replace(self.running, candidate=judged.candidate)
@@ -145,6 +150,8 @@ class Machine:
                 self.retiring.begin(error.retiring, candidate.plan.server.drain_seconds, error.carry)
             if isinstance(error.__cause__, Overtaken):
                 return self._outcome("superseded", revision, judged)
+            if error.__cause__ is not None and not isinstance(error.__cause__, STEPS):
+                return self._defect(error.__cause__, checked.position(""), revision, judged)
             number = error.generation.number
             found = findings.rolled_back(checked, judged.changes, str(error), number, error.settling)
             return self._outcome("failed", revision, judged, (found,))
@@ -217,6 +224,10 @@ class Machine:
 
     def _refused(self, result: Result, revision: int, error: ApplianceError, judged: Judged | None = None) -> Outcome:
         return self._outcome(result, revision, judged, tuple(error.diagnostics))
+
+    def _defect(self, error: BaseException, position: Position, revision: int, judged: Judged | None = None) -> Outcome:
+        self.parts.report.note("".join(traceback.format_exception(error)).rstrip(), "error")
+        return self._refused("failed", revision, findings.refusal(findings.defect(position, error)), judged)
 
     def _outcome(
         self,

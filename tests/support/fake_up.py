@@ -13,14 +13,35 @@ from appliance.diagnostics import ApplianceError, Position
 from appliance.plan import MACHINES, probe
 from appliance.source.silent import Silent
 from appliance.supervise.folder import StateFolder
+from appliance.supervise.generation import Generation
 from appliance.supervise.history import FILE, History
+from appliance.supervise.history_records import Proof
 from appliance.supervise.report_current import CurrentReport
 from appliance.supervise.restart import RestartPolicy
-from appliance.supervise.road import Road
+from appliance.supervise.road import Checked, Road
 from appliance.supervise.supervisor import Supervisor
+from appliance.supervise.transition import Transition
+
+
+def with_defects() -> None:
+    """A text with `# a defect` raises where it is checked, one that serves the name `defect` where it is proven."""
+    check, prove = Road.check, Transition.prove
+
+    def checking(self: Road, text: str | None = None, name: str | None = None, base: Path | None = None) -> Checked:
+        if "# a defect" in (text if text is not None else self.file.read_text()):
+            raise ZeroDivisionError("of the check")
+        return check(self, text, name, base)
+
+    async def proving(self: Transition, generation: Generation, asking: bool = True) -> Proof:
+        if "defect" in self.candidate.plan.server.served_names:
+            raise ZeroDivisionError("of the proof")
+        return await prove(self, generation, asking)
+
+    Road.check, Transition.prove = checking, proving  # type: ignore[method-assign]
 
 
 def main() -> int:
+    with_defects()
     state, profile = Path(sys.argv[1]), Path(sys.argv[2])
     bind = sys.argv[3] if len(sys.argv) > 3 else None
     report = CurrentReport(os.environ.get("FAKE_REPORT", "text"))

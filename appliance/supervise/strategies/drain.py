@@ -34,7 +34,7 @@ async def carry_out(transition: Transition) -> Made:
         await transition.stand_by(carry and new.fingerprint == old.fingerprint)
         await transition.switch()
         await transition.settle(new)
-    except STEPS as error:
+    except Exception as error:
         settling = transition.switched
         with contextlib.suppress(*STEPS):
             await servers.hold(*hold)

@@ -4,7 +4,7 @@ Real requests are asked only where answers could fail that did not fail before: 
 """
 
 from appliance.server.config import ServerConfig
-from appliance.supervise.failed import STEPS, RolledBack
+from appliance.supervise.failed import RolledBack
 from appliance.supervise.transition import Made, Transition
 
 
@@ -15,7 +15,7 @@ async def carry_out(transition: Transition) -> Made:
         asking = transition.decision.listener or answers(before) != answers(after)
         proof = await transition.prove(generation, asking)
         await transition.switch()
-    except STEPS as error:
+    except Exception as error:
         await transition.restore(generation)
         raise RolledBack(error, generation) from error
     generation.plan = transition.candidate.plan

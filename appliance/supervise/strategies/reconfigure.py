@@ -1,6 +1,6 @@
 """Running engines take new settings between two steps: weights, prefix cache and requests stay."""
 
-from appliance.supervise.failed import STEPS, EngineSaidNo, RolledBack
+from appliance.supervise.failed import EngineSaidNo, RolledBack
 from appliance.supervise.history_records import Proof
 from appliance.supervise.transition import Made, Transition
 
@@ -21,7 +21,7 @@ async def carry_out(transition: Transition) -> Made:
     except ValueError as error:
         await transition.restore(generation)
         raise EngineSaidNo(str(error)) from error
-    except STEPS as error:
+    except Exception as error:
         await transition.restore(generation)
         if told:
             await transition.engines.take_back(generation, before, transition.decision.settings)

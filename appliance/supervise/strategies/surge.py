@@ -1,6 +1,6 @@
 """The new generation boots beside the old one, which serves until the new one has proven itself and has settled."""
 
-from appliance.supervise.failed import STEPS, RolledBack
+from appliance.supervise.failed import RolledBack
 from appliance.supervise.generation import Generation
 from appliance.supervise.same_model import same_tokenizer
 from appliance.supervise.transition import Made, Transition
@@ -17,7 +17,7 @@ async def carry_out(transition: Transition) -> Made:
         await transition.stand_by(carry)
         await transition.switch()
         await transition.settle(new)
-    except STEPS as error:
+    except Exception as error:
         settling = transition.switched
         await transition.restore(old)
         left = new if settling and new is not None and transition.serves(new) else None

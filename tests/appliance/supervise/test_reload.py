@@ -156,6 +156,28 @@ def test_a_live_state_that_cannot_prove_itself_is_undone(calm: Faked) -> None:
     assert set(statuses) == {200}
 
 
+@pytest.mark.parametrize(
+    ("settings", "where"),
+    [
+        ({"more": "# a defect"}, "check"),
+        ({"names": "defect"}, "proof"),
+        ({"names": "defect", "more": "engine: {batching: {max_sequences: 9}}"}, "proof"),
+        ({"names": "defect", "block": OTHER, "strategy": "surge"}, "proof"),
+        ({"names": "defect", "block": OTHER, "strategy": "drain"}, "proof"),
+    ],
+    ids=["check", "live", "reconfigure", "surge", "drain"],
+)
+def test_a_defect_of_ours_is_told_and_undone(calm: Faked, settings: dict[str, str], where: str) -> None:
+    before = calm.state
+    with traffic(calm) as statuses:
+        assert "failed and was undone" in calm.edit(**settings)
+    calm.up.wait_for(rf"fake\.yaml.* AP0614 error .*ZeroDivisionError: of the {where}")
+    after = calm.state
+    assert (after["revision"], after["generation"]) == (before["revision"], before["generation"])
+    assert not after["successful"]
+    assert set(statuses) == {200}
+
+
 def test_an_invalid_text_is_told_with_its_line(calm: Faked) -> None:
     before = calm.state["revision"]
     assert "not valid" in calm.edit(more="limts: {}")
