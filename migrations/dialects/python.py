@@ -2,14 +2,13 @@
 what a name stands for elsewhere in a program cannot be told from one place.
 """
 
-import ast
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
 
-from appliance.migrations.argv import name_of, read_words
+from appliance.migrations.argv import read_words
 from appliance.migrations.canonical import (
     UNKNOWN,
     Deployment,
@@ -18,8 +17,6 @@ from appliance.migrations.canonical import (
     Form,
     Kind,
     OptionSite,
-    Path,
-    Plain,
     Span,
     Value,
 )
@@ -27,6 +24,7 @@ from appliance.migrations.dialects.launch import NESTED
 from appliance.migrations.dialects.layers import FileLayer, span
 from appliance.migrations.dialects.pieces import Piece
 from appliance.migrations.dialects.pins import with_neighbours
+from appliance.migrations.dialects.python_arguments import Arguments
 from appliance.migrations.dialects.quoting import SHELL
 from appliance.migrations.dialects.serving import (
     engine_options,
@@ -58,6 +56,7 @@ class _Program:
     def __init__(self, text: str) -> None:
         self.layer = FileLayer(text)
         self.tree = Tree("tree_sitter_python", self.layer.text)
+        self.arguments = Arguments(self.layer, self.tree)
         self.found: list[Deployment] = []
         self.env: list[OptionSite] = []
         self._commands: dict[str, int] = {}
@@ -123,7 +122,7 @@ class _Program:
         if arguments is None:
             return
         if name in _CALLS:
-            sites = list(self._keywords(arguments))
+            sites = list(self.arguments.keywords(arguments))
             first = next(iter(arguments.named_children), None)
             if first is not None and first.type == "string":
                 piece = literal(self.tree, [first])
@@ -153,80 +152,17 @@ class _Program:
         """A mapping of engine arguments under one of the names that people give it."""
         if name.lower() not in _KEYS or value is None:
             return
-        sites = list(self._mapping(value))
+        sites = list(self.arguments.mapping(value))
         if any(site.name in _known() for site in sites):
             self._found(sites, name)
 
     def _found(self, sites: Sequence[OptionSite], label: str) -> None:
         self.found.append(Deployment(tuple(sites), Entrypoint.PYTHON, label, model_of(sites)))
 
-    def _mapping(self, node: Any) -> Iterator[OptionSite]:
-        if node.type == "dictionary":
-            for pair in node.named_children:
-                key = pair.child_by_field_name("key") if pair.type == "pair" else None
-                if key is not None and key.type == "string":
-                    piece = literal(self.tree, [key])
-                    yield from self._sites(piece.text, piece, pair, pair.child_by_field_name("value"), Form.JSON_KEY)
-        elif node.type == "call" and self.tree.of(node.child_by_field_name("function")) == "dict":
-            yield from self._keywords(node.child_by_field_name("arguments"))
-
-    def _keywords(self, arguments: Any) -> Iterator[OptionSite]:
-        for argument in arguments.named_children:
-            if argument.type == "keyword_argument":
-                name = argument.child_by_field_name("name")
-                start, end = self.tree.span(name)
-                piece = Piece(start, end, self.tree.text[start:end])
-                yield from self._sites(piece.text, piece, argument, argument.child_by_field_name("value"), Form.KEYWORD)
-
-    def _sites(self, name: str, key: Piece, whole: Any, value: Any, form: Form) -> Iterator[OptionSite]:
-        named = name_of("--" + name)
-        start, end = self.tree.span(value)
-        for path, seen in self._values(value):
-            if named.negative and isinstance(seen, bool):
-                seen = not seen
-            yield OptionSite(
-                named.name,
-                seen,
-                form,
-                span(self.layer, key.start, key.end),
-                span(self.layer, *self.tree.span(whole)),
-                path=path,
-                raw_name=name,
-                raw_value=self.tree.text[start:end],
-                value_span=span(self.layer, start, end),
-            )
-
-    def _values(self, node: Any, path: Path = ()) -> Iterator[tuple[Path, Value]]:
-        """The value; a mapping that is known only in part comes key by key."""
-        known = self._constant(node)
-        if known is not UNKNOWN or node.type != "dictionary" or len(path) > 8:
-            yield path, known
-            return
-        for pair in node.named_children:
-            key = pair.child_by_field_name("key") if pair.type == "pair" else None
-            value = pair.child_by_field_name("value") if pair.type == "pair" else None
-            if key is not None and value is not None and key.type == "string":
-                yield from self._values(value, (*path, literal(self.tree, [key]).text))
-
-    def _constant(self, node: Any) -> Value:
-        if node.type == "call" and self.tree.of(node.child_by_field_name("function")) == "dict":
-            pairs = node.child_by_field_name("arguments").named_children
-            if all(pair.type == "keyword_argument" for pair in pairs):
-                items = {
-                    self.tree.of(pair.child_by_field_name("name")): self._constant(pair.child_by_field_name("value"))
-                    for pair in pairs
-                }
-                return UNKNOWN if any(item is UNKNOWN for item in items.values()) else items  # type: ignore[return-value]
-            return UNKNOWN
-        try:
-            return _plain(ast.literal_eval(self.tree.of(node).strip()))
-        except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-            return UNKNOWN
-
     def _variable(self, name: Piece, value: Any) -> None:
         if value is None or not _VARIABLE.match(name.text) or not engine_variable(name.text):
             return
-        known = self._constant(value)
+        known = self.arguments.constant(value)
         start, end = self.tree.span(value)
         self.env.append(
             OptionSite(
@@ -290,17 +226,6 @@ def _known() -> Any:
     from appliance.migrations.catalogue import catalogue
 
     return catalogue().options
-
-
-def _plain(value: Any) -> Value:
-    if isinstance(value, tuple | set | frozenset | list):
-        items = [_plain(item) for item in value]
-        return UNKNOWN if any(item is UNKNOWN for item in items) else items  # type: ignore[return-value]
-    if isinstance(value, dict):
-        pairs: dict[str, Any] = {str(key): _plain(item) for key, item in value.items()}
-        return UNKNOWN if any(item is UNKNOWN for item in pairs.values()) else pairs
-    plain: Plain = value
-    return plain if value is None or isinstance(value, bool | int | float | str) else UNKNOWN
 
 
 class _Python:
