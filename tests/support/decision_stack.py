@@ -135,11 +135,3 @@ def serve(engine: Engine, **config: Any) -> Iterator[Stack]:
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
         http = stack.enter_context(httpx.Client(base_url=url, timeout=60))
         yield Stack(url, http, engine, log)
-
-
-def until(fact: Callable[[], Any], what: str, seconds: float = 30) -> Any:
-    deadline = time.monotonic() + seconds
-    while not (value := fact()):
-        assert time.monotonic() < deadline, f"not within {seconds} s: {what}"
-        time.sleep(0.02)
-    return value

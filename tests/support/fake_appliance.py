@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -155,12 +155,3 @@ def serve(folder: Path, text: str = "name: triage\n", **settings: object) -> Ite
         end.set()
         thread.join(20)
     assert not thread.is_alive()
-
-
-def until(condition: Callable[[], bool], seconds: float = 20.0) -> None:
-    waited = threading.Event()
-    for _ in range(int(seconds / 0.02)):
-        if condition():
-            return
-        waited.wait(0.02)
-    raise AssertionError("it never came about")

@@ -39,11 +39,16 @@ def write_gguf(
     default = {"token_embd.weight": np.ones((96, 64), np.float32), "blk.0.attn_q.weight": np.ones((64, 64), np.float16)}
     for name, tensor in {**default, **(tensors or {})}.items():
         writer.add_tensor(name, tensor)
+    finish(writer)
+    return path
+
+
+def finish(writer: gguf.GGUFWriter) -> None:
+    """Everything that was added, to its file."""
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
     writer.close()
-    return path
 
 
 def add(writer: gguf.GGUFWriter, key: str, value: Any) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 
 import gguf
 import numpy as np
+from gguf_files import finish
 from safetensors.numpy import load_file
 
 NAMES = {
@@ -49,10 +50,7 @@ def write_twin(
             writer.add_tensor(gguf_name(arch, name), content, raw_dtype=quantisation)
     for name, values in (extra or {}).items():
         writer.add_tensor(name, values)
-    writer.write_header_to_file()
-    writer.write_kv_data_to_file()
-    writer.write_tensors_to_file()
-    writer.close()
+    finish(writer)
     return path
 
 

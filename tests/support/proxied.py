@@ -6,7 +6,6 @@ import os
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
@@ -14,24 +13,12 @@ from typing import Any, Literal
 
 import httpx
 import msgspec
+from waiting import until
 
 from appliance.server.config import ServerConfig
 
 FAKE = Path(__file__).with_name("fake_vllm.py")
 SECONDS = 30.0
-
-
-def until(fact: Callable[[], Any], what: str, seconds: float = SECONDS) -> Any:
-    """Waits until `fact()` holds; an exception of httpx counts as not yet."""
-    deadline = time.monotonic() + seconds
-    while True:
-        try:
-            if value := fact():
-                return value
-        except httpx.HTTPError:
-            pass
-        assert time.monotonic() < deadline, f"not within {seconds} s: {what}"
-        time.sleep(0.02)
 
 
 class FakeVllm:

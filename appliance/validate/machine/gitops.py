@@ -5,10 +5,10 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-from ...api_key import UnusableKeyError, from_file, from_variable
-from ...diagnostics import Diagnostic
+from ...diagnostics import Diagnostic, Severity
 from ...profile.repository import repository_kind
 from ..facts import Facts
+from .secret import in_file, in_variable
 
 PATH = "gitops.credentials"
 
@@ -37,21 +37,18 @@ def _variable(facts: Facts, name: str, ssh: bool) -> Iterator[Diagnostic]:
         fact = f"the environment variable {name} holds no private key"
         yield facts.error("AP0305", PATH, fact, "put the text of the key file in it")
     elif not ssh or not value:
-        try:
-            from_variable(name, value)
-        except UnusableKeyError as error:
-            yield facts.error("AP0305", PATH, error.fact, error.fix)
+        yield from in_variable(facts, PATH, name)
 
 
 def _file(facts: Facts, name: str, ssh: bool) -> Iterator[Diagnostic]:
     """Like ssh itself: of somebody else's file, such as one that a cluster mounts, the permissions do not matter."""
-    try:
-        from_file(name)
-    except UnusableKeyError as error:
-        yield facts.error("AP0306", PATH, error.fact, error.fix)
-        return
-    key = Path(name).stat()
-    if ssh and key.st_uid == os.getuid() and key.st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+    found = list(in_file(facts, PATH, name))
+    if ssh and not any(one.severity is Severity.ERROR for one in found) and _refused(Path(name)):
         yield facts.error("AP0307", PATH, f"ssh refuses {name}, which others can read", f"chmod 600 {name}")
-    elif key.st_mode & stat.S_IROTH:
-        yield facts.warning("AP0307", PATH, f"every user of this machine can read {name}", f"chmod 600 {name}")
+    else:
+        yield from found
+
+
+def _refused(key: Path) -> bool:
+    told = key.stat()
+    return told.st_uid == os.getuid() and bool(told.st_mode & (stat.S_IRWXG | stat.S_IRWXO))

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from fake_appliance import FakeAppliance, serve, until
+from fake_appliance import FakeAppliance, serve
+from waiting import until
 
 from appliance.diagnostics import ApplianceError
 from appliance.supervise.admin_client import AdminClient

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_appliance import FakeAppliance, serve, until
+from fake_appliance import FakeAppliance, serve
+from waiting import until
 
 from appliance.supervise.history import FILE
 from appliance.supervise.status import ApplianceStatus, GitStatus

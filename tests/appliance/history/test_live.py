@@ -10,8 +10,8 @@ from typing import Any
 
 import httpx
 import pytest
-from fake_appliance import until
 from running import Running, boot
+from waiting import until
 
 Cli = Callable[..., Any]
 PROFILE = """\
@@ -99,7 +99,7 @@ def test_processes_are_those_that_run(ask: Cli, up: Running) -> None:
         found = next(process for process in now["processes"] if process["role"] == "engine")
         return found["restarts"] > engine["restarts"] and found["state"] == "ready" and now["state"] == "ready"
 
-    until(replaced, 60.0)
+    until(replaced, seconds=60.0)
 
 
 def test_an_invalid_edit_is_refused_and_said_until_it_is_mended(ask: Cli, folder: Path, up: Running) -> None:

@@ -9,7 +9,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ import openai
 import pytest
 import tokenizers
 from tokenizers import decoders, models, pre_tokenizers
+from waiting import until
 
 ROOT = Path(__file__).resolve().parents[3]
 FAKE_ENGINE = Path(__file__).with_name("fake_engine.py")
@@ -52,19 +52,6 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "tokenizer_config.json").write_text(json.dumps(settings))
     (folder / "config.json").write_text(json.dumps({"model_type": "llama", "vocab_size": 260, "eos_token_id": EOS}))
     return folder
-
-
-def until(fact: Callable[[], Any], what: str, seconds: float = 20) -> Any:
-    """Waits until `fact()` holds; an exception of httpx counts as not yet."""
-    deadline = time.monotonic() + seconds
-    while True:
-        try:
-            if value := fact():
-                return value
-        except httpx.TransportError:
-            pass
-        assert time.monotonic() < deadline, f"not within {seconds} s: {what}"
-        time.sleep(0.01)
 
 
 class Engine:

@@ -17,6 +17,7 @@ import psutil
 import pytest
 from bare_model import bare_model
 from running import Running, start
+from waiting import until
 
 SUPPORT = Path(__file__).resolve().parents[2] / "support"
 ROOT = SUPPORT.parents[1]
@@ -55,13 +56,6 @@ def up(tmp_path: Path) -> Iterator[Up]:
 def pids(running: Running) -> dict[str, int]:
     answer: dict[str, int] = httpx.get(f"{running.base_url}/pids").json()
     return answer
-
-
-def wait_until(condition: Callable[[], bool], seconds: float = 10.0) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 def status(folder: Path) -> dict[str, object]:
@@ -113,7 +107,7 @@ def test_what_is_told_of_a_restart_is_of_the_restart(up: Up) -> None:
     killed = time.monotonic()
     os.kill(pids(running)["server"], signal.SIGKILL)
     accepting = r"server: accepting +([0-9.]+) s"
-    wait_until(lambda: len(said(running, accepting)) == 2 and len(said(running, "ready in ")) == 2)
+    until(lambda: len(said(running, accepting)) == 2 and len(said(running, "ready in ")) == 2)
     assert float(said(running, accepting)[1]) <= time.monotonic() - killed + 0.01
     assert running.stop() == 0
     assert running.output.count("curl http://") == 1 and "\n\n\n" not in running.output
@@ -131,16 +125,15 @@ def test_children_die_with_a_killed_supervisor(up: Up) -> None:
 
 def test_sigterm_lets_running_requests_finish(up: Up) -> None:
     running = up()
-    children = [psutil.Process(pid) for pid in pids(running).values()]
-    answers: list[int] = []
-    call = threading.Thread(target=lambda: answers.append(httpx.get(f"{running.base_url}/slow?1").status_code))
-    call.start()
-    time.sleep(0.3)
-    assert running.stop() == 0
-    call.join()
-    assert answers == [200]
-    assert not psutil.wait_procs(children, timeout=1)[1]
+    children = {name: psutil.Process(pid) for name, pid in pids(running).items()}
     host, port = running.base_url.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port)), timeout=60) as call:
+        call.sendall(b"GET /slow?1 HTTP/1.0\r\n\r\n")
+        open_ones = children["server"].net_connections
+        until(lambda: any(one.status == psutil.CONN_ESTABLISHED for one in open_ones()), "the server has it")
+        assert running.stop() == 0
+        assert call.makefile("rb").readline().split()[1] == b"200"
+    assert not psutil.wait_procs(children.values(), timeout=10)[1]
     with socket.socket() as client:
         assert client.connect_ex((host, int(port))) != 0
 
@@ -179,7 +172,7 @@ def test_hangup_without_an_edit_changes_nothing(up: Up) -> None:
 def test_sigterm_while_booting_leaves_nothing(up: Up) -> None:
     running = up(ready=False)
     running.wait_for("http://")
-    wait_until(lambda: len(psutil.Process(running.process.pid).children()) == 2)
+    until(lambda: len(psutil.Process(running.process.pid).children()) == 2)
     children = psutil.Process(running.process.pid).children()
     assert running.stop() == 0
     assert not psutil.wait_procs(children, timeout=5)[1]
@@ -188,7 +181,7 @@ def test_sigterm_while_booting_leaves_nothing(up: Up) -> None:
 def test_engine_that_refuses_is_not_tried_again(up: Up) -> None:
     running = up(ready=False, FAKE_ENGINE="refuse")
     assert running.process.wait(20) == 2
-    wait_until(lambda: "AP0604" in running.output)
+    until(lambda: "AP0604" in running.output)
     assert "the engine cannot start: no such device" in running.output
     assert running.output.count("load weights") == 1
     assert "Traceback" not in running.output
@@ -198,7 +191,7 @@ def test_engine_that_refuses_is_not_tried_again(up: Up) -> None:
 def test_crash_loop_is_given_up_loudly(up: Up, mode: str) -> None:
     running = up(ready=False, FAKE_ENGINE=mode)
     assert running.process.wait(20) == 2
-    wait_until(lambda: "AP0605" in running.output)
+    until(lambda: "AP0605" in running.output)
     assert "it died 3 times within 60 s" in running.output
     assert running.output.count("starting it again") == 2
     assert "Traceback" not in running.output
@@ -227,7 +220,7 @@ def test_second_appliance_in_one_state_folder_is_refused(up: Up) -> None:
     first = up()
     second = up(ready=False)
     assert second.process.wait(20) == 2
-    wait_until(lambda: "AP0602" in second.output)
+    until(lambda: "AP0602" in second.output)
     assert f"process {first.process.pid}" in second.output
     assert pids(first)
 
@@ -244,4 +237,4 @@ def test_state_folder_that_cannot_be_made(up: Up, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     running = up(ready=False, folder=tmp_path / "file" / "state")
     assert running.process.wait(20) == 2
-    wait_until(lambda: "AP0603" in running.output)
+    until(lambda: "AP0603" in running.output)

@@ -5,8 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +13,7 @@ import psutil
 import pytest
 from faked import SUPPORT, Faked, faked
 from running import ROOT
-
-
-def until(fact: Callable[[], Any], seconds: float = 60.0) -> Any:
-    deadline = time.monotonic() + seconds
-    while not (found := fact()):
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-    return found
+from waiting import until
 
 
 def told(made: Faked) -> dict[str, Any]:
@@ -44,12 +35,12 @@ def test_it_goes_on(tmp_path: Path, report: str, how: str) -> None:
         process = subprocess.Popen(command, stdout=writing, stderr=writing, env=environment)
         os.close(writing)
         try:
-            until(lambda: told(made).get("state") == "ready")
+            until(lambda: told(made).get("state") == "ready", seconds=60.0)
             if reading is not None:
                 os.close(reading)
             made.write(more="limits: {queue: {requests: 9}}")
             process.send_signal(signal.SIGHUP)
-            until(lambda: httpx.get(f"{told(made)['url']}/state", timeout=30).json()["queue"] == 9)
+            until(lambda: httpx.get(f"{told(made)['url']}/state", timeout=30).json()["queue"] == 9, seconds=60.0)
             children = psutil.Process(process.pid).children(recursive=True)
             assert len(children) == 2
             process.terminate()

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import tiny_model
+from gguf_files import finish
 
 from appliance.engine.tokenizer import Tokenizer, load
 
@@ -62,10 +63,7 @@ def write_gguf(tmp_path: Path) -> Callable[..., Path]:
                 adders[type(value)](f"tokenizer.ggml.{key}", value)
         if chat_template is not None:
             writer.add_string("tokenizer.chat_template", chat_template)
-        writer.write_header_to_file()
-        writer.write_kv_data_to_file()
-        writer.write_tensors_to_file()
-        writer.close()
+        finish(writer)
         return path
 
     return write

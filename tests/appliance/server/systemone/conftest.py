@@ -6,7 +6,8 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from decision_stack import Engines, Stack, boot_engine, serve, until
+from decision_stack import Engines, Stack, boot_engine, serve
+from waiting import until
 
 
 @pytest.fixture(scope="module")

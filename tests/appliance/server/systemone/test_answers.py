@@ -10,7 +10,8 @@ from pathlib import Path
 import httpx
 import numpy as np
 import pytest
-from decision_stack import QUESTIONS, STATE, Stack, until
+from decision_stack import QUESTIONS, STATE, Stack
+from waiting import until
 
 
 def expected_logprobs(model: Path, prompt: str) -> tuple[dict[str, float], int, int]:

@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from decision_stack import Engines, Stack, boot_engine, serve, until
+from decision_stack import Engines, Stack, boot_engine, serve
+from waiting import until
 
 
 def test_the_official_client_reads_refusals(one: Stack) -> None:
