@@ -7,7 +7,8 @@ _NAME = r"[\w.-]*(?:api[_-]?keys?|token|secret|passw(?:or)?d)"
 # references such as $KEY and "${KEY}" are none, nor is the next option
 _WORD = r"\"(?!\$\w+\"|\$\{\w+\}\")[^\"]*\"?|'(?!-)[^']*'?|(?!-|\$\w|\$\{\w+\}|#|\[•)[^\s,\"'\]}\\]+"
 _MORE = rf"(?:\s*,\s*|\s+)(?!\"-)(?:{_WORD})"
-_OPTION = re.compile(rf"(?i)--{_NAME}[\"']?(?:\s*[,=]\s*|\s+)(?P<word>(?:{_WORD})(?:{_MORE})*)")
+# how many tokens there are is no secret
+_OPTION = re.compile(rf"(?i)--(?!(?:max|min|num)[-_]){_NAME}[\"']?(?:\s*[,=]\s*|\s+)(?P<word>(?:{_WORD})(?:{_MORE})*)")
 _PAIR = re.compile(rf"(?i)name[\"']?\s*:\s*[\"']?{_NAME}[\"']?\s*,\s*[\"']?value[\"']?\s*:\s*(?P<word>{_WORD})")
 
 

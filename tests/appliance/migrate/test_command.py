@@ -46,6 +46,12 @@ def test_secrets_are_repeated_nowhere(run: Run, compose: Path) -> None:
     assert "abcdefgh" not in ran.out + ran.err
 
 
+def test_a_number_of_tokens_is_no_secret(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "a.sh").write_text("vllm serve m --max-num-batched-token=8192 --api-token 12345678\n")
+    said = run("migrate", "a.sh").out
+    assert "--max-num-batched-token=8192" in said and "12345678" not in said
+
+
 def test_write_changes_options_only_and_once(run: Run, compose: Path) -> None:
     assert run("migrate", "--write", "compose.yaml").code == 0
     text = compose.read_text()
