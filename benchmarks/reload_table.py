@@ -19,6 +19,11 @@ class Measure:
     """None: only told."""
 
     @property
+    def shown(self) -> str:
+        """Counts whole, seconds to three digits."""
+        return f"{self.value:.3g}" if self.unit else f"{self.value:,.0f}"
+
+    @property
     def kept(self) -> bool:
         return self.most is None or self.value <= self.most
 
@@ -36,7 +41,7 @@ def publish(measures: list[Measure], keep: bool) -> bool:
         colour = "default" if row.most is None else "green" if row.kept else "red"
         most = "" if row.most is None else f"{row.most:.3g}"
         work = row.work if row.work != before else ""
-        table.add_row(work, row.what, row.unit, f"[{colour}]{row.value:.3g}[/]", most)
+        table.add_row(work, row.what, row.unit, f"[{colour}]{row.shown}[/]", most)
         before = row.work
     Console().print(table)
     if keep:

@@ -1,6 +1,7 @@
 """A `vllm` that needs no model: `python fake_vllm.py serve MODEL ... --uds PATH`. FAKE_VLLM names its mode.
 
-works | error | hang | refuses (answers, and not with tokens) | dies:N (after N requests) | deaf (ignores SIGTERM)
+works | error | hang | refuses (answers, and not with tokens) | dies:N (after N requests) | deaf (ignores SIGTERM) |
+speech (transcribes too)
 """
 
 import argparse
@@ -106,6 +107,11 @@ def make_app(state: State) -> Starlette:
         words = content_of(await note(request)).split()
         return JSONResponse({"count": len(words), "max_model_len": CONTEXT, "tokens": list(range(len(words)))})
 
+    async def transcribe(request: Request) -> Response:
+        form = (await request.body()).split(b'name="model"\r\n\r\n')[1]
+        model = form.split(b"\r\n")[0].decode()
+        return JSONResponse({"text": state.said[model], "model": model})
+
     async def models(request: Request) -> Response:
         cards = [{"id": name, "object": "model", "max_model_len": CONTEXT, "parent": None} for name in state.names]
         cards += [
@@ -174,6 +180,7 @@ def make_app(state: State) -> Starlette:
     }
     posts |= {"/v1/load_lora_adapter": load, "/v1/unload_lora_adapter": unload, "/sleep": fine}
     posts |= {"/scale_elastic_ep": scale, "/fake/release": release, "/fake/forget": forget}
+    posts |= {"/v1/audio/transcriptions": transcribe} if state.mode == "speech" else {}
     gets = {"/health": fine, "/v1/models": models, "/metrics": metrics, "/version": version, "/fake": fake}
     return Starlette(
         routes=[

@@ -69,8 +69,7 @@ def up(tmp_path_factory: pytest.TempPathFactory, tiny_model: Callable[..., Path]
     for seed, name in enumerate(("polite", "terse")):
         write_adapter(model.parent / name, model, seed=seed, strength=3.0)
     folder = tmp_path_factory.mktemp("real")
-    environment = {"VLLM_CPU_OMP_THREADS_BIND": "nobind"}
-    with running.boot(profile(model), folder, ready=False, environment=environment) as appliance:
+    with running.boot(profile(model), folder, ready=False) as appliance:
         appliance.wait_ready(SECONDS)
         yield Up(appliance, folder / "profile.yaml", model)
 
@@ -118,6 +117,16 @@ def test_adapters_come_and_go_live(up: Up) -> None:
     up.reload(profile(up.model, ("terse",)), "applied")
     assert up.chat(model="terse").status_code == 200
     assert up.chat(model="polite").status_code == 404
+    assert up.generation() == 1
+
+
+def test_an_adapter_that_changed_in_its_folder_takes_over(up: Up) -> None:
+    before = up.chat(model="terse", temperature=0).json()
+    write_adapter(up.model.parent / "terse", up.model, seed=7, strength=3.0)
+    up.reload(profile(up.model, ("terse",)), "applied")
+    after = up.chat(model="terse", temperature=0).json()
+    assert (before["model"], after["model"]) == ("terse", "terse")
+    assert before["choices"][0]["message"] != after["choices"][0]["message"]
     assert up.generation() == 1
 
 

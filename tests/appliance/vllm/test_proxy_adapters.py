@@ -53,6 +53,13 @@ def test_a_stream_has_the_name_that_was_asked(words: str, vllm: Vllm, proxy: Mak
     assert told[-1] == "[DONE]"
 
 
+def test_a_form_asks_for_one_too(vllm: Vllm, proxy: Make, adapter: Adapter) -> None:
+    server = proxy(vllm(mode="speech"), adapters={"polite": adapter("polite", "please")}, endpoints={})
+    sound = {"file": ("a.wav", b"RIFF", "audio/wav")}
+    answer = server.http.post("/v1/audio/transcriptions", files=sound, data={"model": "polite"})
+    assert answer.json() == {"text": "please", "model": "polite"}
+
+
 def test_one_that_changed_in_its_folder_takes_over_with_its_state(vllm: Vllm, proxy: Make, adapter: Adapter) -> None:
     fake = vllm()
     wanted = {"polite": adapter("polite", "please")}
