@@ -204,12 +204,11 @@ def expected(site: Site, models: Models) -> dict[int, frozenset[str]]:
 @pytest.mark.timeout(300 + 20 * EDITS)
 def test_a_walk(tmp_path: Path, models: Models) -> None:
     with site_at(tmp_path, models) as site:
-        whole = expected(site, models)
         done: list[str] = []
         with (
             walked(site, done),
             watched(site) as lies,
-            streaming(lambda: site.url, ASKS, CLIENTS, whole) as clients,
+            streaming(lambda: site.url, ASKS, CLIENTS, expected(site, models)) as clients,
         ):
             for number in range(1, EDITS + 1):
                 if number % 6 == 0:
@@ -230,7 +229,9 @@ def walked(site: Site, done: list[str]) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        error.add_note("\n".join([f"seed {SEED}: {', '.join(done)}", *site.made.up.lines[-150:]]))
+        code = site.made.up.process.poll()
+        ended = "" if code is None else f"; the appliance has ended with code {code}"
+        error.add_note("\n".join([f"seed {SEED}{ended}: {', '.join(done)}", *site.made.up.lines[-150:]]))
         raise
 
 
