@@ -3,7 +3,7 @@
 import asyncio
 import stat
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -161,3 +161,19 @@ async def following(
 def settings(remote: Remote | str, **more: object) -> GitOps:
     repo = remote if isinstance(remote, str) else str(remote.path)
     return GitOps.model_validate({"repo": repo, "path": PROFILE, "interval": "200ms", **more})
+
+
+def run(
+    remote: Remote,
+    then: Callable[[Following], Awaitable[None]],
+    answer: Callable[[Proposal], Outcome] = lambda proposal: Outcome("applied", 1, 1),
+    **more: object,
+) -> Following:
+    """Follows `remote` until `then` has come to its end."""
+
+    async def main() -> Following:
+        async with following(remote.path.parent / "state", settings(remote, **more), answer) as told:
+            await then(told)
+            return told
+
+    return asyncio.run(main())
