@@ -121,7 +121,7 @@ def _place(draft: Draft, option: tuple[Room, str], leaves: list[Leaf], known: di
         and not _INTERPOLATED.search(value)
     ):
         value = parse(value, catalogue().options[name].nearest(len(catalogue().releases) - 1))
-    if value is None and name == "model":
+    if value is None and (name == "model" or site.value is None):
         return
     if value is None:
         draft.missing.append(Missing(subject, f"is filled in later ({site.raw_value}); write its value", site))

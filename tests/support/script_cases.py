@@ -68,10 +68,11 @@ def migrated(dialect: Dialect, path: str, text: str, comments: bool = False) -> 
     return apply_edits(text, edits)
 
 
-def covered(sites: tuple[OptionSite, ...], edit: Edit) -> bool:
-    """Whether every character that the edit takes away belongs to a site."""
+def covered(text: str, sites: tuple[OptionSite, ...], edit: Edit) -> bool:
+    """Whether every character that the edit takes away belongs to a site, or is the comma behind several that go."""
     reached = edit.span.start
     for element in sorted(site.element for site in sites):
         if element.start <= reached < element.end:
             reached = element.end
-    return reached >= edit.span.end or edit.span.start == edit.span.end
+    left = text[reached : edit.span.end]
+    return not left or (left.strip() == "," and edit.replacement == "")

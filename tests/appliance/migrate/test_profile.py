@@ -96,6 +96,11 @@ def test_a_switch_that_a_field_turns_on_is_yours_where_the_field_is_empty(run: R
     assert [one["subject"] for one in profile["missing"]] == ["--enable-lora"]
 
 
+def test_null_says_nothing(run: Run, tmp_path: Path) -> None:
+    profile = made(run, tmp_path, "model: org/m\nrevision: null\nmax-model-len: 4096\n", "config.yaml")
+    assert profile["missing"] == [] and "revision" not in profile["profile"]
+
+
 def test_no_model_is_yours_to_write(run: Run, tmp_path: Path) -> None:
     profile = made(run, tmp_path, "max-model-len: 4096\ngpu-memory-utilization: 0.8\n", "engine.yaml")
     assert "model" in {missing["subject"] for missing in profile["missing"]}

@@ -88,7 +88,7 @@ def test_one_site_less_leaves_the_other_lines_and_sites(case: Path) -> None:
     for index, deployment in enumerate(dialect.read("", text)):
         for site in deployment.sites[:4]:
             edits = dialect.edit(text, deployment, [Remove(site)])
-            assert all(covered((site,), edit) for edit in edits)
+            assert all(covered(text, (site,), edit) for edit in edits)
             without = apply_edits(text, edits)
             assert bash_accepts(without)
             left = [other for other in deployment.sites if other is not site]

@@ -59,7 +59,7 @@ def test_bent_files_are_read_or_refused_and_edited_only_at_their_sites(drawn: tu
     for deployment in (d for d in deployments if d.editable):
         removed: list[Operation] = [Remove(site) for site in deployment.sites]
         edits = carried_out(dialect, text, deployment, removed)
-        assert all(covered(deployment.sites, edit) for edit in edits)
+        assert all(covered(text, deployment.sites, edit) for edit in edits)
         everything += edits
         for site in deployment.sites[:3]:
             operations: list[Operation] = [
@@ -68,7 +68,7 @@ def test_bent_files_are_read_or_refused_and_edited_only_at_their_sites(drawn: tu
             ]  # fmt: skip
             for operation in operations:
                 edits = carried_out(dialect, text, deployment, [operation])
-                assert all(covered(deployment.sites, edit) or isinstance(operation, Rewrite) for edit in edits)
+                assert all(covered(text, deployment.sites, edit) or isinstance(operation, Rewrite) for edit in edits)
                 apply_edits(text, edits)
     apply_edits(text, everything)
 

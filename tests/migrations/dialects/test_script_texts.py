@@ -38,6 +38,16 @@ def test_a_container_gets_the_variables_that_it_asks_for(flags: str, reached: bo
         assert ("VLLM_USE_V1" in [site.name for site in deployment.sites]) is reached
 
 
+def test_the_first_items_of_a_list_take_the_comma_behind_them() -> None:
+    pod = (
+        "kubectl apply -f - <<E\nkind: Pod\napiVersion: v1\nspec:\n  containers:\n  - image: vllm/vllm-openai:v0.9.0\n"
+    )
+    text = pod + '    args: [m, -- --swap-space, "4"]\nE\n'
+    (deployment,) = load("shell").read("", text)
+    edits = load("shell").edit(text, deployment, [Remove(site) for site in deployment.sites])
+    assert apply_edits(text, edits) == pod + '    args: ["4"]\nE\n'
+
+
 def test_carriage_returns_stay() -> None:
     text = "vllm serve m \\\r\n  --swap-space 4 \\\r\n  --port 1\r\n"
     assert without("shell", text, "swap-space") == "vllm serve m \\\r\n  --port 1\r\n"
