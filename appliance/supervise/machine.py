@@ -21,7 +21,7 @@ from appliance.supervise.outcomes import error_text, facts_after
 from appliance.supervise.overtaking import newer
 from appliance.supervise.parts import Parts
 from appliance.supervise.phases import Phases
-from appliance.supervise.pinning import end_pin, rolled_back_from
+from appliance.supervise.pinning import end_pin, leaves, rolled_back_from
 from appliance.supervise.proposal import Outcome, Proposal, Result
 from appliance.supervise.record import Record
 from appliance.supervise.retiring import Retiring
@@ -41,6 +41,8 @@ class Machine:
     on_outcome: Callable[[Proposal, Outcome], None]
     on_reading: Callable[[], None]
     """Called before the profile's file is read."""
+    kept: Callable[[], str | None]
+    """The text of a followed repository, which stands in for the file."""
     inbox: Inbox = field(default_factory=Inbox)
     phases: Phases | None = None
     """Of the revision that is tried now."""
@@ -253,7 +255,9 @@ class Machine:
 
     async def _ended(self, proposal: Proposal, outcome: Outcome, seconds: float) -> None:
         if outcome.result != "superseded" and self.lost is None:
-            self.facts = facts_after(self.facts, proposal, outcome)
+            rolled = proposal.source == "rollback" and outcome.good
+            left = rolled and await leaves(self.parts, self.running, self.kept())
+            self.facts = facts_after(self.facts, proposal, outcome, left)
             with contextlib.suppress(*STEPS):
                 await self.parts.servers.tell(self.facts)
         self.parts.report.ended(outcome, seconds)

@@ -8,9 +8,10 @@ from appliance.server.config import ReloadFacts, Sync
 from appliance.supervise.proposal import Outcome, Proposal
 
 
-def facts_after(before: ReloadFacts, proposal: Proposal, outcome: Outcome) -> ReloadFacts:
+def facts_after(before: ReloadFacts, proposal: Proposal, outcome: Outcome, left: bool) -> ReloadFacts:
+    """`left` = what runs now is not what is wanted."""
     if outcome.good:
-        sync: Sync = "OutOfSync" if proposal.source == "rollback" else "Synced"
+        sync: Sync = "OutOfSync" if left else "Synced"
         if proposal.source == "secret":
             sync = before.sync
         return ReloadFacts(True, time.time(), sync, before.git)

@@ -2,9 +2,13 @@
 
 from appliance.diagnostics import Diagnostic, Position
 from appliance.supervise import findings
+from appliance.supervise.admin_protocol import Text
+from appliance.supervise.detached import detached
 from appliance.supervise.history_records import text_hash
 from appliance.supervise.parts import Parts
 from appliance.supervise.proposal import Outcome, Proposal
+from appliance.supervise.status_file import file_status
+from appliance.supervise.transition import Running
 
 
 def away_from(parts: Parts, proposal: Proposal) -> str:
@@ -20,6 +24,14 @@ def rolled_back_from(parts: Parts, proposal: Proposal, text: str, running: int) 
     found = findings.pinned(Position(str(parts.road.file)), running)
     parts.report.note(str(found), "warning")
     return found
+
+
+async def leaves(parts: Parts, running: Running, kept: str | None) -> bool:
+    """Does what runs after a rollback differ from what the file, or the `kept` text of a repository, wants?"""
+    wanted = Text(name="", text=kept) if kept is not None else None
+    above = parts.front.overridden
+    found = await detached(lambda: file_status(parts.road, running.candidate, None, wanted, above))
+    return found.state != "synced"
 
 
 def end_pin(parts: Parts, proposal: Proposal, text: str, outcome: Outcome) -> None:

@@ -140,7 +140,8 @@ class Supervisor:
         interrupt_unfinished(self.history)
         self._watching = Watching(self.road.file, self.propose, self.report)
         first = await FirstBoot(self.parts, self.started, self._exists).run()
-        self.machine = Machine(self.parts, first.running, first.facts, self._ended, self._watching.reading)
+        reading, kept = self._watching.reading, lambda: self._following.text
+        self.machine = Machine(self.parts, first.running, first.facts, self._ended, reading, kept)
         self._serves(first)
         self._spawn(self._watching.run())
         self._spawn(self._following.run())

@@ -31,6 +31,20 @@ def test_each_goes_further_back_also_over_a_restart(tmp_path: Path) -> None:
             assert ran.returncode == 2 and "AP0907" in ran.stderr
             assert rollback(made, "4").returncode == 0
             assert made.state["queue"] == 13, "the text that the file holds"
+            assert made.state["sync"] == "Synced"
             assert rollback(made).returncode == 0
             assert made.state["queue"] == 12
+            assert made.state["sync"] == "OutOfSync"
             assert up.stop() == 0
+
+
+def test_to_what_runs_already_leaves_the_file_in_sync(tmp_path: Path) -> None:
+    """Found by the walk, seed 23: metrics said OutOfSync and status said synced."""
+    with faked(tmp_path) as made:
+        assert "applied" in made.edit(more="limits: {queue: {requests: 11}}")
+        assert "applied" in made.edit(more="limits: {queue: {requests: 12}}")
+        assert rollback(made, "3").returncode == 0
+        assert made.state["sync"] == "Synced"
+        assert rollback(made, "2").returncode == 0
+        assert made.state["sync"] == "OutOfSync"
+        assert made.up.stop() == 0
