@@ -87,7 +87,8 @@ def _read(tree: Tree, path: str) -> list[Deployment]:
     known = {id(value) for _, _, value in sure}
     found = []
     for root in tree.roots:
-        names, above, around = _names(root), _above(root), dict(_environments(root, set()))
+        names, above = _names(root), _above(root)
+        around: dict[int, Node] = {}
         for mapping in walk(root):
             for key, value in entries(mapping, merged=False):
                 more = isinstance(value, SequenceNode) and _ARGUMENTS.search(key.value) and _all_known(tree, value)
@@ -95,6 +96,7 @@ def _read(tree: Tree, path: str) -> list[Deployment]:
                     label, parent = names.get(id(mapping), ""), above.get(id(mapping))
                     if _SCRIPTS.search(key.value) and _scripts(tree, value):
                         texts = value.value if isinstance(value, SequenceNode) else [value]
+                        around = around or dict(_environments(root, set()))
                         release = reader.pinned(texts) or reader.hint(get(mapping, "image"))
                         found += reader.texts(texts, around.get(id(mapping)), label or key.value, release=release)
                     else:
