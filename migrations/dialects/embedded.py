@@ -8,13 +8,13 @@ from appliance.migrations import dialects
 from appliance.migrations.canonical import Deployment, Edit, OptionSite, ReleaseHint, Span
 from appliance.migrations.dialects.bash_tree import Heredoc, Script
 from appliance.migrations.dialects.layers import Inlay, Layer, part
+from appliance.migrations.dialects.yaml_dialect import ENGINE
 from appliance.migrations.operations import Add, CannotEditError, Operation
 
 # what a command like `kubectl apply -f -` reads
 _STDIN = "stdin.yaml"
 _FILE = re.compile(r"([\w.-]*(?:\.ya?ml|\.service|\.env|\.mk|[Dd]ockerfile|[Mm]akefile|\.py|\.nix))(?=[\s'\";|&]|\Z)")
 _READ = re.compile(r"\s(?:-f|--filename|--values)[ =]*(?:-|/dev/stdin)(?=[\s|;&]|\Z)")
-_ENGINE = re.compile(r"vllm|max[-_]model[-_]len|tensor[-_]parallel|gpu[-_]memory[-_]util", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ def embedded(text: str, script: Script) -> Iterator[Deployment]:
     for heredoc in script.heredocs:
         name = _target(text, heredoc)
         body = text[heredoc.start : heredoc.end]
-        if not name or not _ENGINE.search(body) or (not heredoc.literal and re.search(r"\\", body)):
+        if not name or not ENGINE.search(body) or (not heredoc.literal and re.search(r"\\", body)):
             continue
         dialect = dialects.detect(name, body)
         if dialect is None or dialect.name == "shell":

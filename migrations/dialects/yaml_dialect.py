@@ -14,10 +14,12 @@ from appliance.migrations.operations import Operation
 _ENDINGS = frozenset({".yaml", ".yml", ".json", ".tpl", ".j2", ".jinja", ".jinja2", ".template", ".tmpl", ".tftpl"})
 _SKIPPED = r"(?:(?:---|%YAML|#|\{[{%#])[^\n]*(?:\n|\Z)\s*)*"
 _SHAPE = re.compile(rf"""\s*{_SKIPPED}(?:[{{\[]|-\s|["']?[\w./$-]+["']?\s*:)""")
-_ENGINE = re.compile(
-    r"vllm|max[-_]?model[-_]?len|tensor[-_]?parallel|gpu[-_]memory[-_]util|served[-_]model[-_]name|max[-_]num[-_]seqs",
+ENGINE = re.compile(
+    r"vllm|max[-_]?model[-_]?len|tensor[-_]?parallel|gpu[-_]memory[-_]util|served[-_]model[-_]name|max[-_]num[-_]seqs"
+    r"|swap[-_]space|kv[-_]cache[-_]dtype|compilation[-_]config|enable[-_](?:prefix[-_]caching|chunked[-_]prefill)",
     re.IGNORECASE,
 )
+"""What every file of the family says that speaks of the engine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,4 +62,4 @@ def looks_like_yaml(path: str, text: str) -> bool:
     ending = PurePosixPath(path).suffix.lower()
     if ending and ending not in _ENDINGS:
         return False
-    return bool(_SHAPE.match(text.lstrip("\ufeff"))) and "\0" not in text and _ENGINE.search(text) is not None
+    return bool(_SHAPE.match(text.lstrip("\ufeff"))) and "\0" not in text and ENGINE.search(text) is not None

@@ -48,6 +48,11 @@ def test_the_first_items_of_a_list_take_the_comma_behind_them() -> None:
     assert apply_edits(text, edits) == pod + '    args: ["4"]\nE\n'
 
 
+def test_a_configuration_written_beside_the_command_is_known_by_any_option_of_the_engine() -> None:
+    text = "cat > c.yaml <<E\nswap-space: 4\nport: 1\nE\nvllm serve m --config c.yaml\n"
+    assert without("shell", text, "swap-space") == text.replace("swap-space: 4\n", "")
+
+
 def test_carriage_returns_stay() -> None:
     text = "vllm serve m \\\r\n  --swap-space 4 \\\r\n  --port 1\r\n"
     assert without("shell", text, "swap-space") == "vllm serve m \\\r\n  --port 1\r\n"
