@@ -86,6 +86,8 @@ class Passage:
                 tried.add(upstream)
                 if isinstance(error, httpx.ConnectError):
                     upstream.lost(failure(error))
+                else:
+                    await upstream.look()
         raise unavailable("the engine stopped before it answered", retry_after=2)
 
     async def _send(self, upstream: Upstream) -> bool:

@@ -103,6 +103,34 @@ def test_reloads_by_what_changed(appliance: running.Running, model: Path, folder
     assert httpx.get(f"{appliance.base_url}/ready").json()["generation"] > 1
 
 
+def test_a_vllm_that_dies_while_it_settles_costs_no_request(model: Path, tmp_path: Path) -> None:
+    file = tmp_path / "profile.yaml"
+    file.write_text(profile(model))
+    command = [sys.executable, str(FAKE.with_name("fake_up.py")), str(tmp_path / "state"), str(file), "127.0.0.1:0"]
+    statuses: list[int] = []
+    stop = threading.Event()
+    with running.start(command, {"FAKE_CHILDREN": "no", "FAKE_SETTLE": "60"}) as appliance:
+        appliance.base_url = appliance.wait_for(r"http://127\.0\.0\.1:\d+").group()
+        appliance.wait_ready()
+
+        def ask() -> None:
+            while not stop.is_set():
+                statuses.append(chat(appliance))
+
+        workers = [threading.Thread(target=ask) for _ in range(3)]
+        for worker in workers:
+            worker.start()
+        try:
+            reload(appliance, tmp_path, profile(model, "dies:40"), "revision 2: it failed")
+        finally:
+            stop.set()
+            for worker in workers:
+                worker.join()
+        assert "served, then failed" in appliance.output
+        assert set(statuses) == {200}
+        assert appliance.stop() == 0
+
+
 def test_a_vllm_that_dies_is_started_again(appliance: running.Running) -> None:
     below = psutil.Process(appliance.process.pid).children(recursive=True)
     next(one for one in below if "serve" in (words := one.cmdline()) and str(FAKE) in words).kill()
