@@ -5,9 +5,11 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from bare_model import bare_model
-from proxied import FakeVllm, Proxy, make_proxy
+from proxied import SECONDS, FakeVllm, Proxy, make_proxy
+from waiting import until
 
 
 @pytest.fixture(scope="session")
@@ -20,6 +22,30 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def stack() -> Iterator[ExitStack]:
     with ExitStack() as opened:
         yield opened
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[FakeVllm, Proxy]]:
+    fake = FakeVllm(tmp_path_factory.mktemp("shared"), "v")
+    with ExitStack() as stack:
+        stack.callback(fake.stop)
+        yield fake, make_proxy(stack, fake.start())
+
+
+@pytest.fixture
+def server(shared: tuple[FakeVllm, Proxy]) -> Iterator[Proxy]:
+    """One for the tests of a module that it survives; each begins with the plain state."""
+    with httpx.Client(base_url=shared[1].url, timeout=SECONDS) as shared[1].http:
+        yield shared[1]
+        shared[1].become()
+
+
+@pytest.fixture
+def fake(shared: tuple[FakeVllm, Proxy]) -> FakeVllm:
+    """The vLLM behind `server`, which has seen nothing and has no adapter."""
+    until(lambda: not shared[0].ask()["adapters"], "those of the test before are gone")
+    shared[0].tell("forget")
+    return shared[0]
 
 
 @pytest.fixture

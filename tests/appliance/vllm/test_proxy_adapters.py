@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from proxied import FakeVllm, Make, Vllm, events
+from proxied import FakeVllm, Make, Proxy, Vllm, events
 from waiting import until
 
 Adapter = Callable[[str, str], str]
@@ -29,9 +29,7 @@ def loaded(fake: FakeVllm) -> list[str]:
     return [name.partition("@")[0] for name in fake.ask()["adapters"]]
 
 
-def test_they_come_and_go(vllm: Vllm, proxy: Make, adapter: Adapter, tmp_path: Path) -> None:
-    fake = vllm()
-    server = proxy(fake)
+def test_they_come_and_go(fake: FakeVllm, server: Proxy, adapter: Adapter, tmp_path: Path) -> None:
     missing = server.tell("prepare", config={"adapters": {"gone": str(tmp_path / "gone")}})
     assert "the adapter gone cannot be loaded: no adapter at" in missing["error"]
     server.become(adapters={"polite": adapter("polite", "please")})
@@ -46,8 +44,8 @@ def test_they_come_and_go(vllm: Vllm, proxy: Make, adapter: Adapter, tmp_path: P
 
 
 @pytest.mark.parametrize("words", ["count 3", "pieces 3"])
-def test_a_stream_has_the_name_that_was_asked(words: str, vllm: Vllm, proxy: Make, adapter: Adapter) -> None:
-    server = proxy(vllm(), adapters={"polite": adapter("polite", "please")})
+def test_a_stream_has_the_name_that_was_asked(words: str, server: Proxy, adapter: Adapter) -> None:
+    server.become(adapters={"polite": adapter("polite", "please")})
     told = events(server.chat(words, model="polite", stream=True))
     assert [json.loads(event)["model"] for event in told[:-1]] == ["polite"] * 3
     assert told[-1] == "[DONE]"
@@ -60,10 +58,11 @@ def test_a_form_asks_for_one_too(vllm: Vllm, proxy: Make, adapter: Adapter) -> N
     assert answer.json() == {"text": "please", "model": "polite"}
 
 
-def test_one_that_changed_in_its_folder_takes_over_with_its_state(vllm: Vllm, proxy: Make, adapter: Adapter) -> None:
-    fake = vllm()
+def test_one_that_changed_in_its_folder_takes_over_with_its_state(
+    fake: FakeVllm, server: Proxy, adapter: Adapter
+) -> None:
     wanted = {"polite": adapter("polite", "please")}
-    server = proxy(fake, adapters=wanted)
+    server.become(adapters=wanted)
     first = fake.ask()["adapters"]
     server.become(adapters=wanted, queue_requests=7)
     assert fake.ask()["adapters"] == first, "the same one is not loaded twice"
@@ -78,11 +77,10 @@ def test_one_that_changed_in_its_folder_takes_over_with_its_state(vllm: Vllm, pr
 
 @pytest.mark.parametrize("ends", ["it fails its proof", "it is discarded"])
 def test_a_dropped_candidate_leaves_the_adapter_that_serves(
-    ends: str, vllm: Vllm, proxy: Make, adapter: Adapter, tmp_path: Path
+    ends: str, fake: FakeVllm, server: Proxy, adapter: Adapter, tmp_path: Path
 ) -> None:
-    fake = vllm()
     wanted = {"polite": adapter("polite", "please")}
-    server = proxy(fake, adapters=wanted)
+    server.become(adapters=wanted)
     before = fake.ask()["adapters"]
     adapter("polite", "if you please")
     more = {"terse": adapter("terse", "no")}
@@ -97,10 +95,9 @@ def test_a_dropped_candidate_leaves_the_adapter_that_serves(
     assert server.chat("hi there", model="terse").status_code == 404
 
 
-def test_one_that_comes_back_before_its_last_state_went_stays(vllm: Vllm, proxy: Make, adapter: Adapter) -> None:
-    fake = vllm()
+def test_one_that_comes_back_before_its_last_state_went_stays(server: Proxy, adapter: Adapter) -> None:
     wanted = {"polite": adapter("polite", "please")}
-    server = proxy(fake, adapters=wanted)
+    server.become(adapters=wanted)
     body = {"model": "polite", "messages": [{"role": "user", "content": "count 20"}], "stream": True}
     with server.http.stream("POST", "/v1/chat/completions", json=body) as running:
         lines = running.iter_lines()

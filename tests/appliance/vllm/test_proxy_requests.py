@@ -1,39 +1,16 @@
 """Requests through our server to a (fake) vLLM: what goes through, what does not, and what is filled in.
 
-One server before one vLLM serves all of them; it takes on the state that a test wants.
+The shared server takes on the state that a test wants.
 """
 
 import json
-from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
-from proxied import FakeVllm, Proxy, events, make_proxy
+from proxied import FakeVllm, Proxy, events
 from waiting import until
-
-
-@pytest.fixture(scope="module")
-def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[FakeVllm, Proxy]]:
-    fake = FakeVllm(tmp_path_factory.mktemp("requests"), "v")
-    with ExitStack() as stack:
-        stack.callback(fake.stop)
-        yield fake, make_proxy(stack, fake.start())
-
-
-@pytest.fixture
-def fake(both: tuple[FakeVllm, Proxy]) -> FakeVllm:
-    both[0].tell("forget")
-    return both[0]
-
-
-@pytest.fixture
-def server(both: tuple[FakeVllm, Proxy]) -> Iterator[Proxy]:
-    with httpx.Client(base_url=both[1].url, timeout=both[1].http.timeout) as both[1].http:
-        yield both[1]
-    both[1].become()
 
 
 def test_answers_and_streams_come_through(fake: FakeVllm, server: Proxy) -> None:
