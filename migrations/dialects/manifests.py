@@ -12,7 +12,7 @@ from appliance.migrations.dialects.dynamo_graph import read_graph
 from appliance.migrations.dialects.env_reader import speaks
 from appliance.migrations.dialects.process import Reader, engines_of
 from appliance.migrations.dialects.ray_configs import read_configs
-from appliance.migrations.dialects.serving import model_of
+from appliance.migrations.dialects.serving import model_of, other_engine
 from appliance.migrations.dialects.vllm_config import config, is_config
 from appliance.migrations.dialects.vllm_runtimes import read_runtime
 from appliance.migrations.dialects.wishes import Homes
@@ -22,6 +22,7 @@ from appliance.migrations.dialects.yaml_scalar import decode
 from appliance.migrations.dialects.yaml_tree import Tree, entries, get, items, text_of, walk
 
 _OBJECT = re.compile(r"^apiVersion:", re.MULTILINE)
+_SAYS = re.compile(r"(?:runtime|engine|backend|framework|image)$", re.IGNORECASE)
 _OPTION_LIKE = re.compile(r"^\s*[\w.-]+\s*:", re.MULTILINE)
 
 
@@ -77,7 +78,18 @@ def _workload(reader: Reader, node: MappingNode) -> list[Deployment]:
     """Any object that holds pods, whatever its kind; else a custom resource that has arguments of its own."""
     found = read_containers(reader, node, object_name(node))
     custom = "." in group_of(node) and not group_of(node).endswith(".k8s.io")
-    return found if found or not custom else _chart(Tree(reader.layer, (node,)), reader.path)
+    return found if found or not custom or _foreign(node) else _chart(Tree(reader.layer, (node,)), reader.path)
+
+
+def _foreign(node: Node) -> bool:
+    """Whether the object says that another engine is meant."""
+    said = (
+        text_of(value)
+        for mapping in walk(node)
+        for key, value in entries(mapping, merged=False)
+        if isinstance(value, ScalarNode) and _SAYS.search(key.value)
+    )
+    return any(map(other_engine, said))
 
 
 def _predictor(reader: Reader, node: MappingNode) -> list[Deployment]:

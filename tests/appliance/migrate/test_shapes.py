@@ -72,3 +72,14 @@ def test_a_server_around_the_engine_keeps_its_own_options(run: Run, tmp_path: Pa
     (tmp_path / "run.sh").write_text(line.replace("4096", "4096 --swap-space=4"))
     assert "VM0001" not in run("migrate", "--write", "run.sh").out
     assert (tmp_path / "run.sh").read_text() == line
+
+
+@pytest.mark.parametrize(("runtime", "found"), [("vllm", True), ("sglang", False)])
+def test_arguments_of_a_custom_resource_are_the_engines_unless_it_names_another(
+    run: Run, tmp_path: Path, runtime: str, found: bool
+) -> None:
+    (tmp_path / "a.yaml").write_text(
+        "apiVersion: arks.ai/v1\nkind: ArksApplication\nmetadata: {name: vllm-or-not}\nspec:\n"
+        f"  runtime: {runtime}\n  unified: {{runtimeCommonArgs: [--trust-remote-code, --swap-space=4]}}\n"
+    )
+    assert ("VM1801" in run("migrate", "a.yaml").out) is found
