@@ -25,26 +25,24 @@ class Threads:
 
 def share(cores: int, numa_nodes: int, ranks: int, copies: int, own: Mapping[str, str]) -> Threads:
     """`ranks`: processes of one copy that compute. `own`: what the operator's environment says, which stands."""
-    environment, told = {}, []
+    environment, told = {}, ["OpenMP threads"]
     elsewhere = bool(BINDING & own.keys()) and own.get(BIND) != UNBOUND
-    if not elsewhere and THREADS not in own and not _by_nodes(numa_nodes, ranks, copies):
+    by_nodes = copies == 1 and 1 < numa_nodes >= ranks
+    if not elsewhere and THREADS not in own and not by_nodes:
         count = max(1, cores // (copies * ranks))
         environment[THREADS] = str(count)
-        told.append(plural(count, "OpenMP thread") + (" per process" if copies * ranks > 1 else ""))
+        told = [plural(count, "OpenMP thread") + (" per process" if copies * ranks > 1 else "")]
     if not elsewhere and BIND not in own:
-        if _by_nodes(numa_nodes, ranks, copies):
-            told.append("OpenMP threads bound to NUMA nodes by vLLM")
+        if by_nodes:
+            # each rank has memory of its own there
+            told.append("bound to NUMA nodes by vLLM")
         else:
             environment[BIND] = UNBOUND
             told.append("bound to no core")
     if not WAITING & own.keys():
         environment[WAIT] = "PASSIVE"
         told.append("asleep when idle")
+    reasons = [", ".join(told)] if environment else []
     if own:
-        told.append(f"the environment's {' '.join(f'{name}={value}' for name, value in sorted(own.items()))} stands")
-    return Threads(environment, ", ".join(told))
-
-
-def _by_nodes(numa_nodes: int, ranks: int, copies: int) -> bool:
-    """Where vLLM's own binding gives each rank memory of its own."""
-    return copies == 1 and 1 < numa_nodes >= ranks
+        reasons.append(f"the environment's {' '.join(f'{name}={value}' for name, value in sorted(own.items()))} stands")
+    return Threads(environment, "; ".join(reasons))

@@ -48,7 +48,7 @@ def test_processes_that_compute_divide_them(parallelism: dict[str, int], threads
 def test_numa_nodes_are_left_to_vllm(model: Path) -> None:
     plan = planned(model, nodes=2, tensor=2)
     assert chosen(plan) == {WAIT: "PASSIVE"}
-    assert "OpenMP threads bound to NUMA nodes by vLLM, asleep when idle" in reason(plan)
+    assert "; OpenMP threads, bound to NUMA nodes by vLLM, asleep when idle" in reason(plan)
 
 
 @pytest.mark.parametrize(
