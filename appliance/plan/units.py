@@ -6,7 +6,7 @@ UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 def size(count: int | float) -> str:
     """1536 -> 1.50 KiB."""
     value, unit = float(count), 0
-    while abs(value) >= 1024 and unit < len(UNITS) - 1:
+    while round(abs(value)) >= 1024 and unit < len(UNITS) - 1:
         value, unit = value / 1024, unit + 1
     if unit == 0:
         return f"{int(value)} B"
