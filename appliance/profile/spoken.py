@@ -8,7 +8,9 @@ _NAME = r"[\w.-]*(?:api[_-]?keys?|token|secret|passw(?:or)?d)"
 _WORD = r"\"(?!\$\w+\"|\$\{\w+\}\")[^\"]*\"?|'(?!-)[^']*'?|(?!-|\$\w|\$\{\w+\}|#|\[•)[^\s,\"'\]}\\]+"
 _MORE = rf"(?:\s*,\s*|\s+)(?!\"-)(?:{_WORD})"
 # how many tokens there are is no secret
-_OPTION = re.compile(rf"(?i)--(?!(?:max|min|num)[-_]){_NAME}[\"']?(?:\s*[,=]\s*|\s+)(?P<word>(?:{_WORD})(?:{_MORE})*)")
+_OPTION = re.compile(
+    rf"(?i)(?<![\w.-])--(?!(?:max|min|num)[-_]){_NAME}[\"']?(?:\s*[,=]\s*|\s+)(?P<word>(?:{_WORD})(?:{_MORE})*)"
+)
 _PAIR = re.compile(rf"(?i)name[\"']?\s*:\s*[\"']?{_NAME}[\"']?\s*,\s*[\"']?value[\"']?\s*:\s*(?P<word>{_WORD})")
 
 

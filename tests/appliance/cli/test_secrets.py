@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from appliance.profile.spoken import spoken
+
 SECRET = "sk-d41d8cd98f00b204"
 HEAD = 'schema: 1\nname: triage\nrelease: "0.32"\nmodel: {source: hf:a/b}\n'
 WRITTEN = {
@@ -98,3 +100,8 @@ def test_a_reference_and_a_number_of_tokens_are_no_secret(run: Callable[..., Any
     assert (
         '     1 │ vllm serve m --api-key "$KEY" --max-num-batched-tokens 8192 --swap' in run("validate", "run.sh").out
     )
+
+
+@pytest.mark.parametrize("part", ["-", "--token", " --api-key ", "name: ", "a, "])
+def test_a_long_line_is_read_once(part: str) -> None:
+    assert len(list(spoken("--api-key " + part * (50_000 // len(part))))) < 100_000
