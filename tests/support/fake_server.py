@@ -94,12 +94,20 @@ class Server:
         return Answer(reference=number)
 
     def work(self) -> int:
-        with self.changed:
-            if self.held and not self.changed.wait_for(lambda: self.held is None, self.held.seconds):
-                return 503
-            if self.standby and not self.changed.wait_for(lambda: engine_answers(self.config), self.standby.seconds):
-                return 503
-        return 200 if engine_answers(self.config) else 503
+        """Asked again, as by the real server, where the engine went meanwhile and another may come to serve."""
+        while True:
+            with self.changed:
+                if self.held and not self.changed.wait_for(lambda: self.held is None, self.held.seconds):
+                    return 503
+                config = self.config
+                standby = self.standby
+                if standby and not self.changed.wait_for(lambda: engine_answers(self.config), standby.seconds):
+                    return 503
+            if engine_answers(config):
+                return 200
+            with self.changed:
+                if self.standby is None and self.held is None and config is self.config:
+                    return 503
 
     def answer(self, seconds: float) -> int:
         with self.changed:

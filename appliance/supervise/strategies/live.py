@@ -11,9 +11,7 @@ from appliance.supervise.transition import Made, Transition
 async def carry_out(transition: Transition) -> Made:
     generation = transition.old
     try:
-        before, after = transition.running.candidate.plan.server, transition.candidate.plan.server
-        asking = transition.decision.listener or answers(before) != answers(after)
-        proof = await transition.prove(generation, asking)
+        proof = await transition.prove(generation, needs_answers(transition))
         await transition.switch()
     except Exception as error:
         await transition.restore(generation)
@@ -22,6 +20,11 @@ async def carry_out(transition: Transition) -> Made:
     return Made(generation, proof)
 
 
-def answers(config: ServerConfig) -> tuple[object, ...]:
+def needs_answers(transition: Transition) -> bool:
+    before, after = transition.running.candidate.plan.server, transition.candidate.plan.server
+    return transition.decision.listener or _answers(before) != _answers(after)
+
+
+def _answers(config: ServerConfig) -> tuple[object, ...]:
     """What decides whether requests can be answered at all."""
     return config.endpoints, config.chat_template, config.adapters

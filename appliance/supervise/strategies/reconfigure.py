@@ -2,7 +2,11 @@
 
 from appliance.supervise.failed import EngineSaidNo, RolledBack
 from appliance.supervise.history_records import Proof
+from appliance.supervise.strategies import live
 from appliance.supervise.transition import Made, Transition
+
+WORDS = {"log_level", "log_format"}
+"""Settings that change no answer: servers have them at once, and nothing is asked."""
 
 
 async def carry_out(transition: Transition) -> Made:
@@ -11,7 +15,7 @@ async def carry_out(transition: Transition) -> Made:
     shrinks = transition.candidate.plan.server.max_context < before.server.max_context
     told = False
     try:
-        if shrinks:
+        if shrinks or transition.decision.settings.keys() <= WORDS:
             proof = await _servers(transition)
             await _engines(transition)
         else:
@@ -30,7 +34,8 @@ async def carry_out(transition: Transition) -> Made:
 
 
 async def _servers(transition: Transition) -> Proof:
-    proof = await transition.prove(transition.old)
+    words = transition.decision.settings.keys() <= WORDS
+    proof = await transition.prove(transition.old, not words or live.needs_answers(transition))
     await transition.switch()
     return proof
 

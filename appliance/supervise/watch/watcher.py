@@ -16,7 +16,7 @@ from watchfiles import awatch
 from .change import Change, Content, compare, look
 from .folders import Folder, folders
 
-SETTLE = 0.05
+SETTLE = 0.02
 """Seconds without an event until a burst of them counts as over."""
 LONGEST_BURST = 0.5
 """Seconds after which a burst that does not end is looked at all the same."""
