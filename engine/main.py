@@ -117,7 +117,7 @@ def boot(config: EngineConfig, build: Build | None = None) -> Worker:
     try:
         return Worker(config.address, engine, ready)
     except zmq.ZMQError as error:
-        raise BootError(f"the engine cannot listen on {config.address}: {error}") from error
+        raise BootError(f"cannot listen on {config.address}: {error}") from error
 
 
 def warm_up(config: EngineConfig, runner: Runner, model: ModelConfig) -> None:

@@ -51,7 +51,7 @@ def choose_machine(profile: Profile, hardware: HardwareSnapshot, forecast: bool,
         used = _chosen(fitting, profile.hardware.devices, devices, refusals)
         arch = used[0].arch
         memory, available = min(device.memory for device in used), min(device.free for device in used)
-    arch_reason = "found on the machine" if profile.hardware.arch == "auto" else "written in the profile"
+    arch_reason = "what the machine has" if profile.hardware.arch == "auto" else "written in the profile"
     if profile.hardware.arch != "auto":
         if not _computes(arch, profile.hardware.arch):
             refusals.refuse(

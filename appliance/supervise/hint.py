@@ -6,7 +6,8 @@ from appliance.server.config import ServerConfig
 
 
 def hint(url: str, server: ServerConfig) -> str:
-    body = {"model": server.served_names[0], "messages": [{"role": "user", "content": "Why is the sky blue?"}]}
+    messages = [{"role": "user", "content": "Why is the sky blue?"}]
+    body = {"model": server.served_names[0], "max_tokens": 100, "temperature": 0, "messages": messages}
     key = next((key["env"] for key in server.api_keys if "env" in key), "KEY") if server.api_keys else None
     login = f' \\\n    -H "Authorization: Bearer ${key}"' if key else ""
     quoted = json.dumps(body).replace("'", "'\\''")

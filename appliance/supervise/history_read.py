@@ -29,7 +29,7 @@ def read_history(folder: Path) -> Iterator[History]:
         try:
             health = history.health()
             if health.state != "fine":
-                fact = f"{folder / FILE} cannot be read: {health.detail}"
+                fact = f"{folder / FILE} cannot be read: {health.damage or health.detail}"
                 fix = "the next appliance up moves it aside and begins a new one"
                 raise cannot_run(Position(str(folder)), "AP0906", fact, fix)
             yield history

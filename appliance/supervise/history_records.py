@@ -88,3 +88,5 @@ class HistoryHealth(msgspec.Struct, frozen=True, kw_only=True):
     revisions: int = 0
     unwritten: int = 0
     detail: str = ""
+    damage: str = ""
+    """What was wrong with a database that was moved aside."""

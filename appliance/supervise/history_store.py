@@ -37,7 +37,7 @@ class Store:
         self._unwritten: dict[int, Revision] = {}
         self.pin: Pin | None = None
         self._pin_unwritten = False
-        self._renewed = self._refused = ""
+        self._renewed = self._refused = self._damage = ""
         self._unreadable, self._dropped = False, 0
         self.last_number = 0
         try:
@@ -81,7 +81,8 @@ class Store:
         if self._refused or self._renewed:
             state = "unwritable" if self._refused else "renewed"
         detail = "; ".join(part for part in (self._refused, lost, self._renewed, damaged) if part)
-        return HistoryHealth(state=state, revisions=count, unwritten=len(self._unwritten), detail=detail)
+        unwritten = len(self._unwritten)
+        return HistoryHealth(state=state, revisions=count, unwritten=unwritten, detail=detail, damage=self._damage)
 
     def _write_all(self, about: int) -> None:
         """Everything that waits. A file that refuses or is damaged is opened anew for the next attempt."""
@@ -174,7 +175,8 @@ class Store:
             self.pin = next(iter(_decoded(pins, Pin)), self.pin)
             self._pin_unwritten = self.pin is not None
         kept = f"{len(salvaged)} of its revisions were saved" if salvaged else "nothing of it could be read"
-        self._renewed = f"the history was damaged ({' '.join(reason.split())}) and is now {aside.name}; {kept}"
+        self._damage = " ".join(reason.split())
+        self._renewed = f"the history was damaged ({self._damage}) and is now {aside.name}; {kept}"
         return salvaged
 
 

@@ -137,6 +137,8 @@ class Supervisor:
         )
 
     async def _work(self) -> None:
+        if (health := self.history.health()).state != "fine":
+            self.report.note(health.detail, "warning")
         interrupt_unfinished(self.history)
         self._watching = Watching(self.road.file, self.propose, self.report)
         first = await FirstBoot(self.parts, self.started, self._exists).run()

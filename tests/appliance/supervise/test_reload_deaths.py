@@ -162,6 +162,14 @@ def test_without_a_good_state_a_failing_file_ends_up(tmp_path: Path) -> None:
     assert [revision.outcome for revision in revisions(made)] == ["failed", "applied"]
 
 
+def test_a_damaged_history_is_told_at_the_next_start(tmp_path: Path) -> None:
+    with faked(tmp_path) as made:
+        assert made.up.stop() == 0
+    (made.state_folder / "history.sqlite").write_bytes(b"garbage" * 9_999)
+    with again(made) as up:
+        up.wait_for(r"the history was damaged .* and is now history\.sqlite\.damaged-1")
+
+
 def test_saves_are_followed(tmp_path: Path) -> None:
     with faked(tmp_path, watch="true") as made:
         made.write(watch="true", more="limits: {queue: {requests: 9}}")
