@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import signal
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -13,6 +14,8 @@ import running
 import tiny_model as factory
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+# a shell's background jobs ignore it, and so would every process that a test starts and interrupts
+signal.signal(signal.SIGINT, signal.default_int_handler)
 for name in [name for name in os.environ if name.startswith("VLLM_")]:
     del os.environ[name]  # vLLM ends at those it does not know, and what the others say is no part of a test
 
