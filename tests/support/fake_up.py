@@ -28,7 +28,8 @@ def with_defects() -> None:
     check, prove = Road.check, Transition.prove
 
     def checking(self: Road, text: str | None = None, name: str | None = None, base: Path | None = None) -> Checked:
-        if "# a defect" in (text if text is not None else self.file.read_text()):
+        saved = self.file.read_text() if text is None and self.file.is_file() else text
+        if "# a defect" in (saved or ""):
             raise ZeroDivisionError("of the check")
         return check(self, text, name, base)
 

@@ -188,8 +188,10 @@ def test_an_edit_back_to_what_the_watcher_saw_last_is_not_lost(tmp_path: Path) -
     with faked(tmp_path, watch="true", more="limits: {queue: {requests: 9}}") as made:
         for _ in range(8):
             made.edit(watch="true", more="limits: {queue: {requests: 10}}")
+            seen = len(made.endings())
             made.write(watch="true", more="limits: {queue: {requests: 9}}")
-            made.up.wait_until(lambda: made.state["queue"] == 9)
+            assert "applied" in made.ending(seen)
+            assert made.state["queue"] == 9
 
 
 def test_an_edit_replaces_an_engine_that_keeps_dying(tmp_path: Path) -> None:
