@@ -115,10 +115,8 @@ def _check_open(place: Target, old: Target, settings: Settings, value: Value | R
     key = ".".join(place.path)
     if place.path and settings.filled_later(place.room, place.name):
         raise _StuckError(f"--{place.name} is filled in later; {key} has to go in there")
-    for leaf in settings.leaves:
-        above = 0 < len(leaf.path) < len(place.path) and leaf.path == place.path[: len(leaf.path)]
-        if above and (leaf.room, leaf.name) == (place.room, place.name) and leaf.value != {}:
-            raise _StuckError(f"--{place.name}.{'.'.join(leaf.path)} holds no keys, and {key} has to go in there")
+    if above := settings.without_keys(place):
+        raise _StuckError(f"--{place.name}.{'.'.join(above)} holds no keys, and {key} has to go in there")
     if value is UNKNOWN and place.name != old.name and settings.is_mapping(place.room, place.name):
         how = f" as {key}" if key else ""
         raise _StuckError(f"its value is filled in later; put it into --{place.name}{how}")

@@ -47,6 +47,7 @@ class Settings:
         self._slot: dict[int, int] = {}
         self._named: dict[tuple[Room, str], dict[int, Leaf]] = {}
         self._taken: Counter[Place] = Counter()
+        self._keyless: Counter[Place] = Counter()
         self._spelled: Counter[tuple[Place, Spelling]] = Counter()
         self._sent: Counter[tuple[Place, int]] = Counter()
         self._open: Counter[tuple[Room, str]] = Counter()
@@ -96,6 +97,11 @@ class Settings:
         """Whether the option is written as one mapping."""
         return self._mapped[room, name] > 0
 
+    def without_keys(self, target: Target) -> Path:
+        """Of what stands above the target and inside of its option, what can hold no key; empty = nothing."""
+        above = (target.path[:depth] for depth in range(1, len(target.path)))
+        return next((path for path in above if self._keyless[target.room, target.name, path] > 0), ())
+
     def replace(self, old: Sequence[Leaf], new: Iterable[Leaf]) -> None:
         """Puts the new leaves where the first of the old ones stood."""
         first = min(old, key=lambda leaf: self._slot[id(leaf)])
@@ -137,6 +143,7 @@ class Settings:
     def _count(self, leaf: Leaf, by: int) -> None:
         place = _place(leaf)
         self._taken[place] += by
+        self._keyless[place] += by * (leaf.value != {})
         self._spelled[place, _spelling(leaf.site)] += by
         self._sent[place, id(leaf.site)] += by
         if not leaf.site.path:
