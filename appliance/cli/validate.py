@@ -74,12 +74,15 @@ def check_target(target: str | None) -> None:
 
 def check(file: str, offline: bool, target: str | None = None) -> "ValidationResult":
     """A file of another program by its options; a profile by the tiers of validation, the planner's as the last one."""
-    from ..migrate.foreign import validate_foreign
-    from .migrate import NEWEST, release_of
+    from ..profile.recognise import is_profile_file
 
-    foreign = validate_foreign(file, release_of(target or NEWEST, "--target"))
-    if foreign is not None:
-        return foreign
+    if not is_profile_file(file):  # of a profile nothing of migration is loaded
+        from ..migrate.foreign import validate_foreign
+        from .migrate import NEWEST, release_of
+
+        foreign = validate_foreign(file, release_of(target or NEWEST, "--target"))
+        if foreign is not None:
+            return foreign
     check_target(target)
     return check_profile(file, offline)
 

@@ -6,10 +6,11 @@ from appliance.migrations.dialects import detect
 from appliance.migrations.pages import pages
 from appliance.migrations.release import Release
 from appliance.profile import Document
+from appliance.profile.recognise import is_profile
 from appliance.validate import ValidationResult
 
 from .finding import Finding, Result
-from .road import Wanted, is_profile, migrate_source
+from .road import Wanted, migrate_source
 from .source import UnreadableError, read
 
 

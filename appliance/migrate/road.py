@@ -1,7 +1,6 @@
 """The one road of a file of any dialect: bytes -> text -> deployments -> findings -> new text."""
 
 import gc
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -12,6 +11,7 @@ from appliance.migrations.change import Change
 from appliance.migrations.dialects import DIALECTS, Dialect, DialectError, detect, load
 from appliance.migrations.plan import plan_changes
 from appliance.migrations.release import Release
+from appliance.profile.recognise import is_profile
 
 from .carry import carry_out_all, here, undone
 from .find import Found
@@ -22,7 +22,6 @@ from .remarks.image import takes_model_word
 from .source import Lines, Source, UnreadableError, read
 
 NAME = "profile"
-_PROFILE = re.compile(r"^schema[ \t]*:", re.MULTILINE)
 # Texts up to this length are read once more after the edits; longer ones cost seconds.
 _READ_AGAIN = 2**20
 SHARED = "another part of this file shares these characters; change it by hand"
@@ -89,11 +88,6 @@ def migrate_source(source: Source, wanted: Wanted) -> Result:
         return replace(result, new_text=_proved(dialect, path, text, edits, source.encoding))
     except UnwritableError as error:
         return replace(result, problem=refused(path, "VM0107", str(error), "report this file, and edit it by hand"))
-
-
-def is_profile(text: str) -> bool:
-    """By its first key, which nothing else has."""
-    return _PROFILE.search(text, 0, 2**16) is not None
 
 
 def dialects() -> tuple[str, ...]:
