@@ -35,21 +35,14 @@ class Operator:
             return msgspec.to_builtins(client.ask(Status(), StatusAnswer).status)
 
     def until(self, commit: str, state: str) -> Any:
-        """The status once `commit` has come to `state`."""
-        found: Any = {}
-
-        def there() -> bool:
-            found.clear()
-            found.update(self.status())
-            git = found["gitops"]
-            return bool(git and git["commit"] == commit and git["state"] == state)
-
+        """The status once `commit` has come to `state`; the empty commit is one that was not seen by this process."""
         for _ in range(900):
-            if there():
-                break
+            found = self.status()
+            git = found["gitops"]
+            if git and (git["commit"], git["state"]) == (commit, state):
+                return found
             time.sleep(0.1)
-        assert found["gitops"]["state"] == state, (found["gitops"], self.up.output)
-        return found
+        raise AssertionError((git, self.up.output))
 
 
 def test_commits_are_followed_refused_and_rolled_back(
@@ -116,8 +109,7 @@ def test_restart_without_the_remote_boots_what_was_pulled(tiny_model: Callable[.
     with running.boot(profile("local"), tmp_path) as up:
         assert served(up) == "pulled"
         operator = Operator(up, tmp_path / "state")
-        up.wait_until(lambda: operator.status()["gitops"]["state"] == "Degraded")
-        assert "AP1001" in operator.status()["gitops"]["error"]
+        assert "AP1001" in operator.until("", "Degraded")["gitops"]["error"]
         (tmp_path / "away").rename(remote.path)
         assert operator.until(first, "Synced")["revision"] == 3
         assert up.stop() == 0
