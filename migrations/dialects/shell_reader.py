@@ -17,7 +17,8 @@ from appliance.migrations.dialects.lines import tokens
 from appliance.migrations.dialects.outside import env_file
 from appliance.migrations.dialects.pieces import Piece, Remark, WordList
 from appliance.migrations.dialects.quoting import ARRAY, SHELL, SPLIT
-from appliance.migrations.dialects.serving import engine_variable, pin_hint
+from appliance.migrations.dialects.serving import pin_hint
+from appliance.migrations.dialects.shell_exports import exported
 from appliance.migrations.dialects.word_sites import env_site
 from appliance.migrations.dialects.words_reader import Draft, Seen, WordsReader
 from appliance.migrations.values import templated
@@ -181,28 +182,7 @@ class ShellReader(WordsReader):
         return (where, 0, len(name) + 1), fixed
 
     def _exports(self) -> list[OptionSite]:
-        found: list[OptionSite] = []
-        named: set[str] = set()
-        exported = {piece.start for export in self.script.exports for piece in export.pieces}
-        for export in self.script.exports:
-            last = export.pieces[-1].end
-            words = WordList(self.layer, export.pieces, SHELL, export.pieces[0].start, last)
-            words.remark, words.statement = self._remark or export.statement.remark, export.statement
-            for index, piece in enumerate(export.pieces):
-                if SETTING.match(piece.text) and engine_variable(piece.text.partition("=")[0]):
-                    found.append(env_site(words, index))
-                elif index and re.fullmatch(r"\w+", piece.text):
-                    named.add(piece.text)
-        for name in named:
-            for assignment in self._by_name.get(name, ()):
-                whole = assignment.whole
-                if whole.start in exported:
-                    continue
-                if engine_variable(name) and assignment.items is None and not assignment.appends:
-                    words = WordList(self.layer, (whole,), SHELL, whole.start, whole.end)
-                    words.remark, words.statement = assignment.statement.remark, assignment.statement
-                    found.append(env_site(words, 0))
-        return found
+        return exported(self.layer, self.script, self._by_name, self._remark)
 
     def _assigned(self, assignment: Assignment, env: Exports) -> None:
         """`CMD=(vllm serve ...)` and `CMD="vllm serve ..."`."""

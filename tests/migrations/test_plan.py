@@ -3,23 +3,14 @@
 import pytest
 
 from appliance.migrations.catalogue import catalogue
-from appliance.migrations.change import Change, Part
+from appliance.migrations.change import Part
 from appliance.migrations.example import read_example, rewrite
 from appliance.migrations.families import FAMILIES, Family
 from appliance.migrations.infer import infer_release
 from appliance.migrations.operations import Comment
 from appliance.migrations.plan import plan_changes
 from appliance.migrations.release import release
-
-
-def migrate(text: str, start: str | None, target: str, model: str | None = None) -> tuple[str, list[Change]]:
-    example = read_example(text)
-    changes = plan_changes(example.sites, release(start) if start else None, release(target), model)
-    return rewrite(example, changes), changes
-
-
-def codes(changes: list[Change], part: Part | None = None) -> list[str]:
-    return [change.code for change in changes if part is None or change.part is part]
+from tests.support.migrating import codes, migrate
 
 
 @pytest.mark.parametrize(
@@ -240,46 +231,6 @@ def test_decisions_are_marked_at_the_spot_unless_asked_not_to() -> None:
     bare = plan_changes(example.sites, release("0.27"), release("0.28"), comments=False)
     assert any(isinstance(operation, Comment) for change in marked for operation in change.operations)
     assert not any(isinstance(operation, Comment) for change in bare for operation in change.operations)
-
-
-def test_security_remarks_repeat_no_secret() -> None:
-    _, changes = migrate("VLLM_API_KEY=sk-very-secret HF_TOKEN=hf_alsosecret m --host 0.0.0.0", "0.32", "0.32")
-    assert codes(changes, Part.SECURITY) == ["VM0021", "VM0021", "VM0023"]
-    assert "secret" not in " ".join(change.message.replace("a secret stands", "") for change in changes)
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("m --api-key ''", ["VM0022", "VM0023"]),
-        ("m --host 0.0.0.0", ["VM0024"]),
-        ("m --host 127.0.0.1", []),
-        ("VLLM_SERVER_DEV_MODE=1 m", ["VM0025"]),
-        ("VLLM_SERVER_DEV_MODE=0 m", []),
-        ("VLLM_ALLOW_RUNTIME_LORA_UPDATING=True m", ["VM0026"]),
-        ("m --enable-log-requests --enable-log-outputs", ["VM0027"]),
-        ("""m --allowed-origins '["*"]'""", ["VM0029"]),
-        ("""m --allowed-origins '["https://a.example"]'""", []),
-        ("VLLM_API_KEY='${KEY}' m", ["VM0023"]),
-    ],
-)
-def test_security_remarks(text: str, expected: list[str]) -> None:
-    assert codes(migrate(text, "0.32", "0.32")[1], Part.SECURITY) == expected
-
-
-def test_cors_of_an_old_target_is_remarked() -> None:
-    assert "VM0029" in codes(migrate("m", "0.31", "0.31")[1], Part.SECURITY)
-
-
-def test_behaviour_between_two_releases_only() -> None:
-    assert "VM3221" in codes(migrate("m", "0.31", "0.32")[1], Part.BEHAVIOUR)
-    assert "VM3221" not in codes(migrate("m", "0.32", "0.33")[1])
-    assert "VM3220" not in codes(migrate("""m --allowed-origins '["https://a"]'""", "0.31", "0.32")[1])
-
-
-def test_glm5_is_told_about_its_cache() -> None:
-    assert "VM3226" in codes(migrate("zai-org/GLM-5.1", "0.31", "0.32", "zai-org/GLM-5.1")[1], Part.BEHAVIOUR)
-    assert "VM3226" not in codes(migrate("zai-org/GLM-4.6", "0.31", "0.32", "zai-org/GLM-4.6")[1])
 
 
 def test_findings_follow_the_order_of_the_text() -> None:

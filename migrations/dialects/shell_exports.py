@@ -1,0 +1,41 @@
+"""Engine variables that a shell text hands on: `export NAME=value`, or `NAME=value` and then `export NAME`."""
+
+import re
+from collections.abc import Mapping, Sequence
+
+from appliance.migrations.canonical import OptionSite
+from appliance.migrations.dialects.bash_tree import Assignment, Script, Statement
+from appliance.migrations.dialects.launch import SETTING
+from appliance.migrations.dialects.layers import Layer
+from appliance.migrations.dialects.pieces import Piece, Remark, WordList
+from appliance.migrations.dialects.quoting import SHELL
+from appliance.migrations.dialects.serving import engine_variable
+from appliance.migrations.dialects.word_sites import env_site
+
+
+def exported(
+    layer: Layer, script: Script, assignments: Mapping[str, Sequence[Assignment]], remark: Remark | None
+) -> list[OptionSite]:
+    """`assignments` by name; `remark` in place of the statement's own, where the text lies inside another one."""
+    found: list[OptionSite] = []
+    named: set[str] = set()
+    written = {piece.start for export in script.exports for piece in export.pieces}
+    for export in script.exports:
+        words = _words(layer, export.pieces, remark or export.statement.remark, export.statement)
+        for index, piece in enumerate(export.pieces):
+            if SETTING.match(piece.text) and engine_variable(piece.text.partition("=")[0]):
+                found.append(env_site(words, index))
+            elif index and re.fullmatch(r"\w+", piece.text):
+                named.add(piece.text)
+    for name in named:
+        for one in assignments.get(name, ()):
+            if one.whole.start in written or one.items is not None or one.appends or not engine_variable(name):
+                continue
+            found.append(env_site(_words(layer, (one.whole,), one.statement.remark, one.statement), 0))
+    return found
+
+
+def _words(layer: Layer, pieces: Sequence[Piece], remark: Remark | None, statement: Statement) -> WordList:
+    words = WordList(layer, pieces, SHELL, pieces[0].start, pieces[-1].end, remark)
+    words.statement = statement
+    return words
