@@ -49,6 +49,7 @@ REPAIR_SECONDS = 1.0
 RECONNECT_MS = 50
 HEARTBEAT_MS = 2_000
 HEARTBEAT_TIMEOUT_MS = 20_000
+GONE = f"the engine process is gone, or was silent for {HEARTBEAT_TIMEOUT_MS // 1000} s"
 EVENTS = zmq.EVENT_HANDSHAKE_SUCCEEDED | zmq.EVENT_DISCONNECTED
 
 
@@ -230,7 +231,7 @@ class EngineClient:
                 await self._socket.send(ENCODER.encode(Hello()))
             elif event["event"] == zmq.EVENT_DISCONNECTED:
                 await self._read_rest()
-                self._down("the engine process is gone")
+                self._down(GONE)
 
     async def _read_rest(self) -> None:
         """The end of a connection may be heard of before its last messages are read."""

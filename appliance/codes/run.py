@@ -21,8 +21,10 @@ _PAGES = (
     Code(
         "AP0603",
         "the state folder cannot be used",
-        "The state folder cannot be created or written by this user.",
-        "Change its permissions, or name another folder with `--state-dir`.",
+        "The state folder cannot be created or written by this user, or it was removed under a running appliance: that "
+        "one serves on, but takes no edit, since its processes cannot be reached anew.",
+        "Change its permissions, or name another folder with `--state-dir`. Where it was removed, start the appliance "
+        "again when it may pause.",
     ),
     Code(
         "AP0604",

@@ -12,6 +12,11 @@ def no_room(checked: Checked, fact: str) -> Diagnostic:
     return _error(checked, "AP0608", "reload.strategy", f"surge is wanted, but {fact}", fix)
 
 
+def no_place(checked: Checked) -> Diagnostic:
+    fact = "the state folder was removed under this appliance, and with it the ways to its processes"
+    return _error(checked, "AP0603", "", fact, "what runs runs on; start it again when it may pause")
+
+
 def rolled_back(checked: Checked, changes: Iterable[Change], cause: str, serving: int, settling: bool) -> Diagnostic:
     """At the first change that needed what failed."""
     changes = tuple(changes)

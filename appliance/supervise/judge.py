@@ -28,6 +28,8 @@ class Judged:
 
 async def judge(parts: Parts, running: Running, checked: Checked, revision: int, phases: Phases) -> Judged:
     """ApplianceError where the state cannot be on this machine, or not in the way that the profile insists on."""
+    if parts.folder.gone:
+        raise findings.refusal(findings.no_place(checked))
     candidate = await detached(lambda: parts.road.plan(checked, revision))
     for name, seconds in candidate.seconds.items():
         phases.add(name, seconds)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from appliance.supervise.crew import Crew
+from appliance.supervise.folder import StateFolder
 from appliance.supervise.front import Front
 from appliance.supervise.generation import Engines
 from appliance.supervise.history import History, HistoryFullError
@@ -17,6 +18,7 @@ from appliance.supervise.server_group import ServerGroup
 @dataclass(frozen=True)
 class Parts:
     road: Road
+    folder: StateFolder
     crew: Crew
     engines: Engines
     servers: ServerGroup

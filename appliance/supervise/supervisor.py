@@ -125,6 +125,7 @@ class Supervisor:
         front = Front(crew, self, self.policy, self.folder.runtime, self.bind, self.modules.get("server", SERVER))
         return Parts(
             self.road,
+            self.folder,
             crew,
             engines,
             ServerGroup(crew),

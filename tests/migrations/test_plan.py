@@ -1,6 +1,7 @@
 """From one release to another, as a person sees it: texts in, texts and findings out."""
 
 import pytest
+from migrating import codes, migrate
 
 from appliance.migrations.catalogue import catalogue
 from appliance.migrations.change import Part
@@ -10,7 +11,6 @@ from appliance.migrations.infer import infer_release
 from appliance.migrations.operations import Comment
 from appliance.migrations.plan import plan_changes
 from appliance.migrations.release import release
-from tests.support.migrating import codes, migrate
 
 
 @pytest.mark.parametrize(

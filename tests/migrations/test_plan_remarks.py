@@ -1,9 +1,9 @@
 """What a person is told between two releases, although no text changes."""
 
 import pytest
+from migrating import codes, migrate
 
 from appliance.migrations.change import Part
-from tests.support.migrating import codes, migrate
 
 
 def test_security_remarks_repeat_no_secret() -> None:

@@ -29,7 +29,12 @@ def test_a_removed_state_folder_is_told_and_its_successor_left_alone(tmp_path: P
     with faked(tmp_path) as made:
         made.state_folder.rename(tmp_path / "away")
         made.up.wait_for("AP0603 error the state folder was removed under this appliance, which serves on")
-        assert made.get("/state").status_code == 200
+        for edit in ({"more": "limits: {queue: {requests: 9}}"}, {"strategy": "drain", "block": "32"}):
+            seen = len(made.endings())
+            made.write(**edit)
+            made.hang_up()
+            assert "it cannot be here" in made.ending(seen), made.up.output
+            assert made.get("/work").status_code == 200
         (made.state_folder / "run").mkdir(parents=True)
         (made.state_folder / "lock").touch()
         assert made.up.stop() == 0

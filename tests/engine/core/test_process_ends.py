@@ -33,7 +33,7 @@ def test_a_killed_engine_ends_the_streams_and_a_new_one_is_found(start: Start, a
             first.end(signal.SIGKILL)
             with pytest.raises(EngineDied, match="gone"):
                 await asyncio.wait_for(reader, 5)
-            assert client.ready is None and client.reason == "the engine process is gone"
+            assert client.ready is None and client.reason.startswith("the engine process is gone")
             with pytest.raises(EngineDied):
                 client.submit([ask("c", [1])])
             await asyncio.to_thread(start)
