@@ -34,7 +34,7 @@ def test_a_removed_state_folder_is_told_and_its_successor_left_alone(tmp_path: P
             made.write(**edit)
             made.hang_up()
             assert "it cannot be here" in made.ending(seen), made.up.output
-            assert made.get("/work").status_code == 200
+            assert made.get("/state").status_code == 200
         (made.state_folder / "run").mkdir(parents=True)
         (made.state_folder / "lock").touch()
         assert made.up.stop() == 0
