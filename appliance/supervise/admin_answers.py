@@ -39,10 +39,21 @@ def named_text(history: History, running: Revision | None, name: str, what: str 
     return Text(name=f"revision {int(name)}", text=shown(history, int(name)).revision.text)
 
 
+def tried(history: History, running: Revision | None) -> Revision | None:
+    """What is about to take the place of `running`, whether it serves already or not."""
+    if running is None:
+        return None
+    newer = (one for one in history.unfinished() if one.number > running.number and one.hash != running.hash)
+    return next(newer, None)
+
+
 def rollback_target(history: History, running: Revision | None, number: int | None) -> Revision:
-    """ApplianceError AP0904 for an unknown number, AP0907 when there is nothing before."""
+    """Where no `number` is named: back from what is being tried, else from what runs. ApplianceError AP0904 for an
+    unknown number, AP0907 when there is nothing before."""
     if number is not None:
         return shown(history, number).revision
+    if running is not None and tried(history, running) is not None:
+        return running
     pin = history.pinned
     before = pin.origin if running and pin and pin.revision == running.number and pin.origin else None
     if running is None:

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from appliance.diagnostics import ApplianceError, Position
 from appliance.plan import diff_plans
+from appliance.supervise.admin_answers import tried
 from appliance.supervise.admin_protocol import Planned, Text
 from appliance.supervise.backends import engine_change
 from appliance.supervise.decide import Decision, DoesNotFit, Situation, decide
@@ -74,8 +75,9 @@ class AdminHandler:
         return await self._propose(self._again(Proposal("admin", actor=actor, note=note)), told)
 
     async def rollback(self, to: Revision, actor: str, note: str, told: Told) -> Outcome:
-        running, pin = self._subject.running, self.history.pinned
-        away = running.candidate.hash if running else ""
+        running, pin = self.running, self.history.pinned
+        left = tried(self.history, running) or running
+        away = left.hash if left else ""
         if pin is not None and pin.away == await self._wanted_hash():
             away = pin.away
         why = note or f"to revision {to.number}"

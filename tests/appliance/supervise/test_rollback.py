@@ -48,3 +48,36 @@ def test_to_what_runs_already_leaves_the_file_in_sync(tmp_path: Path) -> None:
         assert rollback(made, "2").returncode == 0
         assert made.state["sync"] == "OutOfSync"
         assert made.up.stop() == 0
+
+
+def test_while_an_edit_settles_it_undoes_that_edit_and_no_more(tmp_path: Path) -> None:
+    with faked(tmp_path, environment={"FAKE_SETTLE": "4"}) as made:
+        assert "applied" in made.edit(more="limits: {queue: {requests: 11}}")
+        assert "applied" in made.edit(more="limits: {queue: {requests: 12}}")
+        seen = len(made.endings())
+        made.write(block="32", more="limits: {queue: {requests: 13}}")
+        made.hang_up()
+        made.up.wait_until(lambda: made.state["queue"] == 13)
+        ran = rollback(made)
+        assert ran.returncode == 0, ran.stderr
+        assert [ending.split(",")[0].split(": ")[1] for ending in made.endings()[seen:]] == ["applied", "applied"]
+        assert made.state["queue"] == 12
+        assert made.state["sync"] == "OutOfSync"
+        assert made.up.stop() == 0
+        with again(made) as up:
+            up.wait_for("AP0613")
+            assert made.state["queue"] == 12
+
+
+def test_while_an_edit_boots_it_gives_that_edit_up(tmp_path: Path) -> None:
+    with faked(tmp_path) as made:
+        assert "applied" in made.edit(more="limits: {queue: {requests: 11}}")
+        seen = len(made.endings())
+        made.write(block="256", more="limits: {queue: {requests: 12}}")
+        made.hang_up()
+        made.up.wait_for("surge: block_tokens: 16 -> 256")
+        ran = rollback(made)
+        assert ran.returncode == 0, ran.stderr
+        assert "left for a newer state" in made.ending(seen)
+        assert made.state["queue"] == 11
+        assert made.up.stop() == 0
