@@ -23,10 +23,15 @@ class Found:
 
 
 def find(name: str | None, state_dir: Path | None) -> Found:
-    """ApplianceError AP0902 where there is neither an appliance nor a folder of one, AP0903 where there are several."""
+    """ApplianceError AP0902 where there is neither an appliance nor a folder of one, or `state_dir` is that of an
+    appliance with another name; AP0903 where there are several."""
     if state_dir is not None:
         folder = state_dir.expanduser().absolute()
-        return _existing(name or StateFolder(folder, Position(str(folder))).name, folder)
+        own = StateFolder(folder, Position(str(folder))).name
+        if name not in (None, own, folder.name) and _used(folder):
+            fact = f"the state folder {folder} belongs to {own}, not to {name}"
+            raise cannot_run(Position(str(name)), "AP0902", fact, f"name {own}, or leave the name out")
+        return _existing(name or own, folder)
     if name is not None:
         return _existing(name, default_folder(name))
     known = everyone()

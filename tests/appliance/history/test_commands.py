@@ -163,7 +163,10 @@ def test_which_one_is_meant(cli: Cli, states: Path, tmp_path: Path) -> None:
         assert cli("history", "two", "1").code == 0
         assert "running now: one, two" in cli("status", "three").err
     with serve(tmp_path / "elsewhere" / "folder", "size: 1\n"):
-        assert "revision    1" in cli("status", "--state-dir", str(tmp_path / "elsewhere" / "folder")).out
+        where = ("--state-dir", str(tmp_path / "elsewhere" / "folder"))
+        assert "revision    1" in cli("status", *where).out
+        mistyped = cli("rollback", "x", *where)
+        assert mistyped.code == 2 and "AP0902" in mistyped.err and "not to x" in " ".join(mistyped.err.split())
 
 
 @pytest.mark.parametrize(
