@@ -35,10 +35,10 @@ async def leaves(parts: Parts, running: Running, kept: str | None) -> bool:
 
 
 def end_pin(parts: Parts, proposal: Proposal, text: str, outcome: Outcome) -> None:
-    """Another text in the file, or the same one asked for by name and good, ends what a rollback began."""
+    """What ends a rollback: another text in the file, the same one asked for by name and good, or a good commit."""
     pin = parts.history.pinned
-    if pin is None or proposal.source not in ("file", "sighup", "admin"):
+    if pin is None or proposal.source not in ("file", "sighup", "admin", "git"):
         return
-    if pin.away != text_hash(text) or outcome.good:
+    if outcome.good or (proposal.source != "git" and pin.away != text_hash(text)):
         with parts.history_kept():
             parts.history.unpin()

@@ -81,10 +81,15 @@ def test_commits_are_followed_refused_and_rolled_back(
     status = operator.until(failing, "Degraded")
     assert (status["gitops"]["running"], served()) == (first, "one")
 
+    assert operator.call("rollback").returncode == 0
+    status = operator.until(failing, "OutOfSync")
+    assert (status["pin"]["revision"], served()) == (status["revision"], "local")
+
     last = remote.commit({"chat.yaml": profile("five", follow=False)}, "no gitops section")
     up.wait_for("not followed any more")
     up.wait_until(lambda: served() == "five")
-    assert operator.status()["gitops"] is None
+    status = operator.status()
+    assert (status["gitops"], status["pin"]) == (None, None), "a newer commit ends what the rollback held"
     assert last[:7] in operator.call("history").stdout
     assert up.stop() == 0
 
