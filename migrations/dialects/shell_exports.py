@@ -18,7 +18,7 @@ def exported(
 ) -> list[OptionSite]:
     """`assignments` by name; `remark` in place of the statement's own, where the text lies inside another one."""
     found: list[OptionSite] = []
-    named: set[str] = set()
+    named: dict[str, None] = {}
     written = {piece.start for export in script.exports for piece in export.pieces}
     for export in script.exports:
         words = _words(layer, export.pieces, remark or export.statement.remark, export.statement)
@@ -26,7 +26,7 @@ def exported(
             if SETTING.match(piece.text) and engine_variable(piece.text.partition("=")[0]):
                 found.append(env_site(words, index))
             elif index and re.fullmatch(r"\w+", piece.text):
-                named.add(piece.text)
+                named[piece.text] = None
     for name in named:
         for one in assignments.get(name, ()):
             if one.whole.start in written or one.items is not None or one.appends or not engine_variable(name):
