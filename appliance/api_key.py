@@ -18,7 +18,9 @@ class UnusableKeyError(Exception):
 def from_variable(name: str, value: str | None) -> str:
     where = f"the environment variable {name}"
     if value is None:
-        raise UnusableKeyError(f"{where} is not set", "set it")
+        raise UnusableKeyError(
+            f"{where} is not set", "set it where the appliance is started, or name a file: {file: PATH}"
+        )
     if not value.strip():
         raise UnusableKeyError(f"{where} is empty", "put the key in it")
     return _usable(where, value)

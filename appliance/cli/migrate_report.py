@@ -155,11 +155,11 @@ class Json:
             "from": str(origin.release) if origin.release else None,
             "from_source": origin.said,
             "variables_of": [place.name for place in outcome.deployment.elsewhere if place.read],
-            "findings": [_finding(finding) for finding in outcome.findings],
+            "findings": [finding_entry(finding) for finding in outcome.findings],
         }
 
 
-def _finding(finding: Finding) -> dict[str, Any]:
+def finding_entry(finding: Finding) -> dict[str, Any]:
     change = finding.change
     return {
         "part": PARTS[change.part],

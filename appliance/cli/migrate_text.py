@@ -64,17 +64,20 @@ def _show_outcome(result: Result, outcome: Outcome, target: Release, told: set[s
         findings = outcome.of(part)
         if part in (Part.DECISION, Part.CHANGED):
             findings = sorted(findings, key=_weight if part is Part.DECISION else _place)
-        if not findings:
-            continue
-        if part is Part.CHANGED and not written:
-            title = "Would change"
-        typer.echo(f"\n  {typer.style(title, bold=True)}")
-        if part is Part.BEHAVIOUR:
-            _show_behaviour(findings, told)
-        else:
-            for finding in findings:
-                typer.echo(_shown(finding))
+        show_part("Would change" if part is Part.CHANGED and not written else title, findings, told)
     typer.echo()
+
+
+def show_part(title: str, findings: list[Finding], told: set[str], err: bool = False) -> None:
+    """Findings of one part. told: as for `show_result`; err: on standard error."""
+    if not findings:
+        return
+    typer.echo(f"\n  {typer.style(title, bold=True)}", err=err)
+    if findings[0].change.part is Part.BEHAVIOUR:
+        _show_behaviour(findings, told, err)
+        return
+    for finding in findings:
+        typer.echo(_shown(finding), err=err)
 
 
 def _show_head(result: Result, outcome: Outcome, target: Release) -> None:
@@ -91,17 +94,17 @@ def _show_head(result: Result, outcome: Outcome, target: Release) -> None:
         typer.echo(wrapped("this kind of file is only read: what follows is to be changed by hand", "  "))
 
 
-def _show_behaviour(findings: list[Finding], told: set[str]) -> None:
+def _show_behaviour(findings: list[Finding], told: set[str], err: bool) -> None:
     """By those whom it concerns, the newest release first; what stood below an earlier deployment is counted only."""
     new = [finding for finding in findings if finding.change.code not in told]
     for title, natures in AUDIENCES.items():
         mine = [finding for finding in new if finding.change.rule and finding.change.rule.nature in natures]
         if mine:
-            typer.echo(f"    {title}")
+            typer.echo(f"    {title}", err=err)
         for finding in sorted(mine, key=_newest, reverse=True):
-            typer.echo(_shown(finding))
+            typer.echo(_shown(finding), err=err)
     if len(new) < len(findings):
-        typer.echo(f"    {len(findings) - len(new)} more, as told above")
+        typer.echo(f"    {len(findings) - len(new)} more, as told above", err=err)
     told.update(finding.change.code for finding in findings)
 
 

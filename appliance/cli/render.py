@@ -53,6 +53,8 @@ def render(
     subject = _subject(file, machine, forecast, shlex.join(command))
     rendered = find_renderer(kind).render(subject, options)
     notes = [subject.remark("AP0811", Severity.NOTE, "", note, "see `appliance plan`") for note in subject.plan.notes]
+    if kind != "vllm":
+        notes += _smaller_inside(file, subject, machine, forecast)
     show([*rendered.remarks, *notes], file=sys.stderr)
     if hardware == "auto" and kind != "vllm":
         show([_planned_here(file)], file=sys.stderr)
@@ -82,6 +84,30 @@ def _subject(file: Path, machine: "HardwareSnapshot", forecast: bool, command: s
     checked, profile = validate_offline(file)
     plan = plan_offline(file, checked, profile, machine, forecast)
     return Subject(checked.document, profile, plan, command, os.environ)
+
+
+def _smaller_inside(file: Path, subject: "Subject", machine: "HardwareSnapshot", forecast: bool) -> "list[Diagnostic]":
+    """Plans once more within the limit that is rendered, as the appliance will."""
+    from appliance.diagnostics import Severity
+    from appliance.plan.units import size
+    from appliance.render.sizing import SUPERVISOR, sizing
+
+    from .offline import plan_offline, validate_offline
+
+    sizes, plan = sizing(subject), subject.plan
+    if not sizes.limited:
+        return []
+    left = sizes.memory - SUPERVISOR
+    within = replace(machine, memory=sizes.memory, memory_available=left, cores=sizes.cores, limited=True)
+    inside = plan_offline(file, *validate_offline(file), within, forecast)
+    if inside.memory.kv_pool >= plan.memory.kv_pool:
+        return []
+    tokens = f" ({inside.memory.kv_tokens:,} tokens)" if inside.memory.kv_tokens else ""
+    fact = f"auto takes {size(inside.memory.kv_pool)}{tokens} inside the memory limit of {size(sizes.memory)}"
+    fact += f", {size(plan.memory.kv_pool)} on {machine.name}"
+    asked = f"{plan.memory.kv_tokens} tokens" if plan.memory.kv_tokens else size(plan.memory.kv_pool).replace(" ", "")
+    fix = f"write kv_cache.size: {asked}, to have what was planned"
+    return [subject.remark("AP0814", Severity.NOTE, "kv_cache.size", fact, fix)]
 
 
 def _planned_here(file: Path) -> "Diagnostic":

@@ -12,7 +12,7 @@ from ..profile.spoken import spoken
 SECRET = re.compile(r"(?i)(api[_-]?keys?|token|secret|passw(or)?d)[\"']?\s*[:=]")
 NAMED = r"env\s*:\s*[A-Za-z_]\w*|file\s*:\s*[\w./~${}:+-]+|file\s*:\s*\"[^\"]*\""
 REFERENCE = re.compile(rf"\s*\[?\s*\{{?\s*({NAMED})[\s\],}}]*(#.*)?")
-TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|\'[^\']*\'|(?:\$\{[^}]*\}|:(?=\S)|[^\s,\[\]{}:#])+|.')
+TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|\'[^\']*\'|(?:\$\{[^}]*\}|:(?=\S)|(?<=\S)#|[^\s,\[\]{}:#])+|.')
 COVER = "[•••]"
 
 

@@ -18,10 +18,11 @@ STATES = {"ready": "bold green", "starting": "cyan", "degraded": "bold yellow", 
 FILES = {
     "synced": "what runs is what it says",
     "changed": "it says something else than what runs",
-    "pinned": "it was rolled back from, and is not tried again until it changes",
+    "pinned": "it was rolled back from; it is tried again once it changes, or when appliance reload asks",
     "invalid": "it is not valid; what runs stays",
     "missing": "it cannot be read; what runs stays",
 }
+SETTLING = "settle"
 SYNCS = {"Synced": "green", "OutOfSync": "yellow", "Invalid": "red", "Degraded": "red"}
 
 
@@ -47,7 +48,12 @@ def print_status(told: ApplianceStatus, console: Console) -> None:
         section(console, "Processes", _processes(told.processes))
     if told.reloading or told.waiting:
         behind = f", {plural(told.waiting, 'proposal')} behind it" if told.waiting else ""
-        section(console, "Reload under way", Text(f"{told.reloading}{behind}", style="cyan"))
+        doing = Text(f"{told.reloading}{behind}", style="cyan")
+        if told.reloading.endswith(f": {SETTLING}"):
+            doing.append(
+                "\nthe new state serves already; it counts as running when its engine has lived ten seconds", "dim"
+            )
+        section(console, "Reload under way", doing)
     if told.last_reload is not None:
         section(console, "Last tried", _last(told.last_reload))
     said = told.last_reload.error or "" if told.last_reload else ""

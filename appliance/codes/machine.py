@@ -35,7 +35,8 @@ _PAGES = (
         "the variable of an API key is not set",
         "`security.api_keys` names an environment variable that is unset or empty here. An empty key would let "
         "everybody in.",
-        "Set it, or validate with `--offline` on machines that do not hold the key.",
+        "Set it, or validate with `--offline` on machines that do not hold the key. An appliance that runs keeps the "
+        "environment it was started with: restart it with the variable, or name a file: `{file: PATH}`.",
     ),
     Code(
         "AP0306",

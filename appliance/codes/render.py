@@ -94,6 +94,15 @@ _PAGES = (
         "`--node-rank` counts the machines of `parallelism.nodes` from 0; the first one is what `appliance up` starts.",
         "Name one of them.",
     ),
+    Code(
+        "AP0814",
+        "a cache that is smaller inside the limit",
+        "The memory limit holds what the plan takes. Inside it the appliance plans anew, and `kv_cache.size: auto` on "
+        "a CPU takes at most a quarter of the memory it finds, so it comes out smaller than on the machine named.",
+        "Write `kv_cache.size`, or live with the smaller cache; `engine.batching.max_sequences` and "
+        "`model.max_context` say how much one is needed.",
+        "kv_cache:\n  size: 90000 tokens",
+    ),
 )
 
 CODES = {page.code: page for page in _PAGES}

@@ -88,7 +88,8 @@ _PAGES = (
     Code(
         "AP0613",
         "a text that was rolled back from",
-        "The file still holds the text that `appliance rollback` left. It is not tried again until it changes.",
+        "The file still holds the text that `appliance rollback` left. It is not tried again until it changes, "
+        "or `appliance reload` asks for it.",
         "Change the file, or ask for it by name: `appliance reload`.",
     ),
     Code(

@@ -33,6 +33,12 @@ def _key(tree: Tree, value: Any) -> None:
     put(tree, "security.api_keys", [{"env": "APPLIANCE_API_KEY"}])
 
 
+def _variable_key(tree: Tree, value: Any) -> None:
+    if "api_keys" in tree.get("security", {}):
+        raise NoFieldError("--api-key takes its place")
+    put(tree, "security.api_keys", [{"env": "VLLM_API_KEY"}])
+
+
 def _length(value: Any) -> Any:
     return "auto" if value in (-1, "-1", "auto", None) else value
 
@@ -95,7 +101,7 @@ _CONVERTED: dict[str, Writer] = {
     "speculative-config": _speculation,
     "api-key": _key,
     "CUDA_VISIBLE_DEVICES": _to("hardware.devices", _devices),
-    "VLLM_API_KEY": _to("security.api_keys", lambda value: [{"env": "VLLM_API_KEY"}]),
+    "VLLM_API_KEY": _variable_key,
     "allowed-origins": _to("security.cors.origins", _listed),
     "allowed-media-domains": _to("security.media.domains", _listed),
     "disable-uvicorn-access-log": _to("observability.access_log", lambda value: not value),
@@ -105,8 +111,29 @@ _CONVERTED: dict[str, Writer] = {
 BIND = ("host", "port")
 # What a field says by being there; options of vLLM where it is not.
 IMPLIED = {"enable-auto-tool-choice": "parsers.tool", "enable-lora": "model.adapters"}
-# What a profile does anyway: there are no docs pages, and tokens are read from the environment too.
-ANYWAY = ("disable-fastapi-docs", "HF_TOKEN", "HUGGING_FACE_HUB_TOKEN")
+_TOKEN = "is read from the environment here, too: set it where the appliance runs"
+# What needs no field, whatever the backend.
+ANYWAY = {
+    "disable-fastapi-docs": "there are no docs pages to take away",
+    "HF_TOKEN": _TOKEN,
+    "HUGGING_FACE_HUB_TOKEN": _TOKEN.replace("is read", "is called HF_TOKEN and read"),
+}
+_GRAPHS = "the native engine has no CUDA graphs"
+# Options of vLLM that the native engine has no use for; any other one without a field needs vLLM itself.
+IDLE = {
+    "compilation-config": _GRAPHS,
+    "cudagraph-capture-sizes": _GRAPHS,
+    "enforce-eager": _GRAPHS,
+    "max-cudagraph-capture-size": _GRAPHS,
+    "attention-backend": "the native engine chooses its kernels itself",
+    "optimization-level": "the native engine chooses its kernels itself",
+    "async-scheduling": "the native engine schedules in one way",
+    "disable-custom-all-reduce": "the native engine runs on one device",
+    "disable-log-stats": "the numbers stand in /metrics, and no log repeats them",
+    "enable-log-requests": "observability.access_log tells of requests, without their content",
+    "download-dir": "models lie in the cache folder of the user",
+    "seed": "a request carries its own seed",
+}
 
 
 def writers() -> dict[str, Writer]:

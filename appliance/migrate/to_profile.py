@@ -21,7 +21,7 @@ from appliance.migrations.values import SECRETS, parse
 from appliance.validate import validate
 from appliance.validate.rules.vllm import field_for
 
-from .fields import ANYWAY, BIND, IMPLIED, NoFieldError, Tree, put, source_of, writers
+from .fields import ANYWAY, BIND, IDLE, IMPLIED, NoFieldError, Tree, put, source_of, writers
 from .finding import Outcome
 
 NOT_SERVED = "AP0250"
@@ -30,11 +30,12 @@ _INTERPOLATED = re.compile(r"\$\{(\w+)(:-[^}]*)?\}")
 
 @dataclass(frozen=True)
 class Missing:
-    """What has no equivalent, and where it stood."""
+    """What has no equivalent, or is left to a person (`yours`), and where it stood."""
 
     subject: str
     why: str
     site: OptionSite | None = None
+    yours: bool = False
 
 
 @dataclass
@@ -46,6 +47,8 @@ class Draft:
     used: dict[str, Leaf] = field(default_factory=dict)
     missing: list[Missing] = field(default_factory=list)
     implied: dict[str, Leaf] = field(default_factory=dict)
+    foreign: list[Leaf] = field(default_factory=list)
+    """Variables that are not the engine's."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +68,7 @@ def to_profile(outcome: Outcome, target: Release) -> Drafted:
     name = _name(deployment.label or (deployment.model or "").rpartition("/")[2])
     native = _draft(name, target, settings, deployment.model)
     refused = _refused(native)
-    if not refused:
+    if not refused and native.options.keys() <= IDLE.keys():
         return _drafted(name, "native", native)
     draft = _draft(name, target, settings, deployment.model)
     _for_vllm(draft, {path for path, code in refused.items() if code != NOT_SERVED})
@@ -79,8 +82,12 @@ def _name(text: str) -> str:
 def _draft(name: str, target: Release, settings: Settings, model: str | None) -> Draft:
     draft = Draft({"schema": 1, "name": name, "release": f"{target.major}.{target.minor}", "model": {"source": ""}})
     known = writers()
-    for option, leaves in _options(settings).items():
+    for option, leaves in sorted(_options(settings).items(), key=lambda item: item[0][1] == "VLLM_API_KEY"):
         _place(draft, option, leaves, known)
+    if draft.foreign:
+        names = ", ".join(leaf.name for leaf in draft.foreign)
+        whose = "not the engine's: set what is still wanted where the appliance runs"
+        draft.missing.append(Missing(names, whose, draft.foreign[0].site, yours=True))
     for switch, leaf in draft.implied.items():
         if not _says(draft.tree, IMPLIED[switch]):
             why = f"{IMPLIED[switch]} turns it on, and nothing is named"
@@ -104,8 +111,13 @@ def _options(settings: Settings) -> dict[tuple[Room, str], list[Leaf]]:
 def _place(draft: Draft, option: tuple[Room, str], leaves: list[Leaf], known: dict[str, Any]) -> None:
     room, name = option
     subject, site = str(Target(room, name)), leaves[0].site
-    foreign = room is Room.ENV and name not in catalogue().env and name not in known
-    if name in BIND or name in ANYWAY or foreign:
+    if name in BIND:
+        return
+    if name in ANYWAY:
+        draft.missing.append(Missing(subject, ANYWAY[name], site, yours=room is Room.ENV))
+        return
+    if room is Room.ENV and name not in catalogue().env and name not in known:
+        draft.foreign.append(leaves[0])
         return
     if name in IMPLIED:
         draft.implied |= {name: leaves[0]} if leaves[0].value is True else {}
@@ -124,10 +136,10 @@ def _place(draft: Draft, option: tuple[Room, str], leaves: list[Leaf], known: di
     if value is None and (name == "model" or site.value is None):
         return
     if value is None:
-        draft.missing.append(Missing(subject, f"is filled in later ({site.raw_value}); write its value", site))
+        draft.missing.append(Missing(subject, f"is filled in later ({site.raw_value}); write its value", site, True))
         return
     if name in SECRETS and not secret:
-        draft.missing.append(Missing(subject, "a secret: put it into the environment", site))
+        draft.missing.append(Missing(subject, "a secret: put it into the environment", site, True))
         return
     if name not in known:
         _without_field(draft, room, name, value, site)
@@ -140,7 +152,8 @@ def _place(draft: Draft, option: tuple[Room, str], leaves: list[Leaf], known: di
         return
     draft.used |= {path: leaves[0] for path in _paths(draft.tree) if path not in paths}
     if secret and name == "api-key":
-        draft.missing.append(Missing(subject, "put the key into the environment variable APPLIANCE_API_KEY", site))
+        why = "put the key into the environment variable APPLIANCE_API_KEY"
+        draft.missing.append(Missing(subject, why, site, True))
 
 
 def _later(leaves: list[Leaf]) -> str | None:
@@ -155,6 +168,7 @@ def _without_field(
 ) -> None:
     if room is Room.OPTION:
         draft.options[name] = _option(value)
+        why = IDLE.get(name, why)
     draft.missing.append(Missing(str(Target(room, name)), why, site))
 
 
@@ -178,7 +192,7 @@ def _model(draft: Draft, model: str | None) -> None:
         draft.tree["model"]["source"] = source_of(model)
         return
     draft.tree["model"]["source"] = "hf:organisation/name"
-    draft.missing.append(Missing("model", "the file does not name it; write it into model.source"))
+    draft.missing.append(Missing("model", "the file does not name it; write it into model.source", None, True))
 
 
 def _bind(draft: Draft, settings: Settings) -> None:
@@ -191,7 +205,7 @@ def _bind(draft: Draft, settings: Settings) -> None:
         known = _later([said[name]]) if name in said and not isinstance(value, str | int) else str(value)
         if known is None:
             draft.missing.append(
-                Missing(f"--{name}", "is filled in later; write it into security.bind", said[name].site)
+                Missing(f"--{name}", "is filled in later; write it into security.bind", said[name].site, True)
             )
             return
         parts.append(f"[{known}]" if ":" in known and name == "host" and "$" not in known else known)
@@ -237,10 +251,10 @@ def _drafted(name: str, backend: str, draft: Draft) -> Drafted:
 def _text(draft: Draft, backend: str) -> str:
     lines = []
     if backend == "vllm":
-        lines += [
-            "# Something here needs vLLM itself, so `backend: vllm` runs it; `vllm` has to be installed beside.",
-        ]
-    lines += [f"# No equivalent: {one.subject}: {one.why}" for one in draft.missing]
+        named = [f"--{name}" for name in draft.options if name not in IDLE]
+        needed = f"{', '.join(named)} need{'s' * (len(named) == 1)}" if named else "something here needs"
+        lines += [f"# {needed} vLLM itself, so `backend: vllm` runs it; `vllm` has to be installed beside."]
+    lines += [f"# {'Yours' if one.yours else 'No equivalent'}: {one.subject}: {one.why}" for one in draft.missing]
     order = ("schema", "name", "release", "model")
     tree = {key: draft.tree[key] for key in order} | {k: v for k, v in draft.tree.items() if k not in order and v}
     body = yaml.safe_dump(tree, sort_keys=False, allow_unicode=True, width=100)

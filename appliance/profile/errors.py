@@ -4,6 +4,8 @@ import json
 import re
 from typing import Any
 
+import yaml
+
 from ..diagnostics import Diagnostic, Severity
 from .document import Document
 from .fields import Declared, all_fields
@@ -155,10 +157,15 @@ def repair(kind: str, value: Any, document: Document, path: Path) -> str:
     if kind in ("int_type", "float_type") and isinstance(value, str) and value.replace(".", "", 1).isdecimal():
         return f"write {value} without quotes"
     if kind == "tuple_type" and isinstance(node, Scalar) and value is not None:
-        return f"write [{printable(node.raw)}]"
+        return f"write {_as_list(printable(node.raw))}"
     if kind in ("model_type", "model_attributes_type", "dict_type") and value is None:
         return "indent its keys below it, or remove it"
     return ""
+
+
+def _as_list(text: str) -> str:
+    """In flow style, quoted where the bare word would mean something else there."""
+    return yaml.safe_dump([text], default_flow_style=True, allow_unicode=True, width=10_000).rstrip()
 
 
 def unknown_key(path: Path) -> Said:
@@ -174,6 +181,8 @@ def unknown_key(path: Path) -> Said:
     near, home = nearest(key, siblings), elsewhere(key)
     if near:
         fix = f'did you mean "{near}"?'
+    elif home == key:
+        fix = f"{key} stands at the top level of the profile, not in {parent}"
     elif home:
         fix = f"did you mean {home}?"
     else:

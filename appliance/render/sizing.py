@@ -74,7 +74,7 @@ def devices_per_node(subject: Subject) -> int:
 
 
 def cpu_memory(subject: Subject) -> int:
-    """A limit under which the planner, inside it, finds room for this plan again."""
+    """A limit with room for this plan; inside it, an automatic kv_cache.size may come out smaller (AP0814)."""
     needed = subject.plan.needed
     by_share = needed / subject.profile.hardware.memory_fraction
     by_reserve = (needed + SUPERVISOR) * KEPT_FREE / (KEPT_FREE - 1)

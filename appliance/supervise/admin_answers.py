@@ -48,8 +48,8 @@ def tried(history: History, running: Revision | None) -> Revision | None:
 
 
 def rollback_target(history: History, running: Revision | None, number: int | None) -> Revision:
-    """Where no `number` is named: back from what is being tried, else from what runs. ApplianceError AP0904 for an
-    unknown number, AP0907 when there is nothing before."""
+    """Where no `number` is named: back from what is being tried, else from what runs; after a rollback further back,
+    past the text that it left. ApplianceError AP0904 for an unknown number, AP0907 when there is nothing before."""
     if number is not None:
         return shown(history, number).revision
     if running is not None and tried(history, running) is not None:
@@ -59,7 +59,8 @@ def rollback_target(history: History, running: Revision | None, number: int | No
     if running is None:
         found = history.last_good()
     else:
-        found = history.last_good(before=before or running.number, unlike=running.hash)
+        left = pin.away if before and pin else ""
+        found = history.last_good(before or running.number, (running.hash, left))
     if found is None:
         now = f" before revision {running.number}, which runs" if running else ""
         fact = f"no other state was applied{now}"

@@ -33,7 +33,7 @@ def find(name: str | None, state_dir: Path | None) -> Found:
             raise cannot_run(Position(str(name)), "AP0902", fact, f"name {own}, or leave the name out")
         return _existing(name or own, folder)
     if name is not None:
-        return _existing(name, default_folder(name))
+        return _named(name)
     known = everyone()
     candidates = [found for found in known if found.runs] or known
     if len(candidates) == 1:
@@ -48,11 +48,26 @@ def find(name: str | None, state_dir: Path | None) -> Found:
 
 
 def everyone() -> list[Found]:
-    """Every appliance with a folder in the usual place, by name."""
+    """Every appliance with a folder in the usual place, by the folder's name."""
     base = default_folder("x").parent
     with contextlib.suppress(OSError):
-        return [Found(path.name, path, is_running(path)) for path in sorted(base.iterdir()) if _used(path)]
+        return [_found(path) for path in sorted(base.iterdir()) if _used(path)]
     return []
+
+
+def _found(folder: Path) -> Found:
+    """One that runs has the name its profile gives it now, which an edit may have changed since the folder was made."""
+    runs = is_running(folder)
+    return Found(StateFolder(folder, Position(str(folder))).name if runs else folder.name, folder, runs)
+
+
+def _named(name: str) -> Found:
+    own = default_folder(name)
+    if not is_running(own):
+        renamed = next((found for found in everyone() if found.runs and found.name == name), None)
+        if renamed is not None:
+            return renamed
+    return _existing(name, own)
 
 
 def is_running(folder: Path) -> bool:

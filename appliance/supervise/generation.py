@@ -67,6 +67,8 @@ class Engines:
     """Number of the last generation that was made."""
     stall_seconds: float | None = None
     """Silence after which an engine counts as hanging, instead of what its plan says."""
+    alive: list[Generation] = field(default_factory=list)
+    """Made and not stopped, oldest first: what serves, what is about to, what finishes its requests."""
     _vigils: dict[Keeper, tuple[Vigil, asyncio.Task[None]]] = field(default_factory=dict)
     _reminding: dict[Keeper, asyncio.Task[None]] = field(default_factory=dict)
     """Those that may yet take what has been taken back."""
@@ -92,7 +94,9 @@ class Engines:
             for keeper, replica in zip(keepers, replicas, strict=True):
                 vigil = Vigil(keeper, replica.address, self.stall_seconds or patience(plan))
                 self._vigils[keeper] = vigil, asyncio.create_task(vigil.run())
-        return Generation(number, plan, replicas, keepers)
+        made = Generation(number, plan, replicas, keepers)
+        self.alive.append(made)
+        return made
 
     async def ready(self, generation: Generation, patient: bool = False) -> None:
         """Raises Fell when a replica does not come up, NotOneModel when they do not hold the same weights.
@@ -117,6 +121,8 @@ class Engines:
                 if task is not None:
                     task.cancel()
                     await asyncio.gather(task, return_exceptions=True)
+        if generation in self.alive:
+            self.alive.remove(generation)
 
     async def reconfigure(self, generation: Generation, plan: Plan, settings: Settings) -> None:
         """Every replica takes them, or comes back from a death with them. Raises ValueError when one refuses: the

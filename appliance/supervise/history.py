@@ -122,13 +122,13 @@ class History:
     def pinned(self) -> Pin | None:
         return self._store.pin
 
-    def last_good(self, before: int | None = None, unlike: str = "") -> Revision | None:
-        """The newest applied one, below number `before` and with another text than the one with hash `unlike`."""
+    def last_good(self, before: int | None = None, unlike: tuple[str, str] = ("", "")) -> Revision | None:
+        """The newest applied one, below number `before` and with another text than those with the hashes `unlike`."""
         limit = before if before is not None else self._store.last_number + 1
         found = self._store.find(
-            "outcome = 'applied' AND hash != ? AND number < ?",
-            (unlike, limit),
-            lambda r: r.outcome == "applied" and r.hash != unlike and r.number < limit,
+            "outcome = 'applied' AND hash NOT IN (?, ?) AND number < ?",
+            (*unlike, limit),
+            lambda r: r.outcome == "applied" and r.hash not in unlike and r.number < limit,
             1,
         )
         return found[0] if found else None

@@ -61,7 +61,7 @@ def make_status(subject: Subject, name: str, file: FileStatus | None, git: GitSt
         plan=plan.hash if plan else "",
         since=facts.last_success_time if facts and facts.last_success_time else None,
         uptime=time.monotonic() - subject.started,
-        processes=processes(subject.parts.servers.keepers, running.generation if running else None),
+        processes=processes(subject.parts.servers.keepers, subject.parts.engines.alive),
         reloading=_reloading(machine),
         waiting=len(machine.inbox) if machine else 0,
         last_reload=last,
@@ -117,8 +117,8 @@ def _reloading(machine: Machine | None) -> str:
     return f"{machine.trying.source}: {phase or 'deciding'}"
 
 
-def processes(servers: Iterable[Keeper], generation: Generation | None) -> tuple[ProcessStatus, ...]:
-    engines = [(keeper, generation.number) for keeper in generation.keepers] if generation else []
+def processes(servers: Iterable[Keeper], generations: Iterable[Generation]) -> tuple[ProcessStatus, ...]:
+    engines = [(keeper, generation.number) for generation in generations for keeper in generation.keepers]
     return tuple(_process(keeper, number) for keeper, number in [*((keeper, None) for keeper in servers), *engines])
 
 

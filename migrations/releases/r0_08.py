@@ -75,7 +75,28 @@ RULES = (
     _speculative("VM0815", "speculative-max-model-len", "max_model_len", "4096", "4096"),
     _speculative("VM0816", "speculative-disable-by-batch-size", "disable_by_batch_size", "8", "8"),
     _speculative("VM0817", "speculative-disable-mqa-scorer", "disable_mqa_scorer", "", "true"),
-    _speculative("VM0818", "ngram-prompt-lookup-max", "prompt_lookup_max", "4", "4"),
+    _84.puts(
+        "VM0824",
+        option("ngram-prompt-lookup-max"),
+        (
+            put(option("speculative-config", "prompt_lookup_max")),
+            put(option("speculative-config", "prompt_lookup_min"), 1),
+        ),
+        f"{_INTO}; the shortest match was 1 where none was written, and is the longest one now",
+        "vllm/config.py maybe_create_spec_config in 0.6.3 (1); vllm/config/speculative.py:1201 in 0.32.0 (the longest)",
+        "--ngram-prompt-lookup-max 4",
+        """--speculative-config '{"prompt_lookup_max": 4, "prompt_lookup_min": 1}'""",
+        touches=(Lacks(option("ngram-prompt-lookup-min")),),
+    ),
+    _84.moved(
+        "VM0818",
+        option("ngram-prompt-lookup-max"),
+        option("speculative-config", "prompt_lookup_max"),
+        _INTO,
+        _FLAGS,
+        "--ngram-prompt-lookup-max 4 --ngram-prompt-lookup-min 2",
+        """--speculative-config '{"prompt_lookup_max": 4, "prompt_lookup_min": 2}'""",
+    ),
     _speculative("VM0819", "ngram-prompt-lookup-min", "prompt_lookup_min", "1", "1"),
     _speculative(
         "VM0820", "spec-decoding-acceptance-method", "acceptance_method", "rejection_sampler", "rejection_sampler"

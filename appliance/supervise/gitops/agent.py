@@ -152,6 +152,7 @@ class Agent:
         remark = "the history was rewritten, or has moved far" if found.rewritten else ""
         self._note(f'gitops: {name} by {seen.author}: "{seen.subject}"{"; " * bool(remark)}{remark}', "info")
         standing.verdict = Verdict(state="OutOfSync", tip=found.tip, seen=seen, error="it is being tried now")
+        standing.text = found.text
         self._changed()
         self._proposing = True
         proposal = Proposal("git", found.text, actor=seen.author, note=remark, commit=seen, name=name)

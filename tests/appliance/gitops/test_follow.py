@@ -7,6 +7,7 @@ from urllib.parse import quote
 import pytest
 from git_remote import LINK, PROFILE, SUBMODULE, Following, Remote, following, run, settings
 
+from appliance.supervise.gitops.agent import Agent
 from appliance.supervise.proposal import Outcome, Proposal
 
 
@@ -71,6 +72,25 @@ def test_a_bad_commit_is_tried_once_and_the_next_one_again(remote: Remote, resul
 
     first = remote.commit({PROFILE: "one"})
     run(remote, then, answer)
+
+
+def test_while_a_commit_is_tried_its_own_text_stands_for_the_repository(remote: Remote) -> None:
+    """Status said of a good commit what was wrong with the one before it."""
+    agents: list[Agent] = []
+    during: list[tuple[str | None, str | None]] = []
+
+    def answer(proposal: Proposal) -> Outcome:
+        during.append((proposal.text, agents[0].text))
+        return Outcome("invalid" if proposal.text == "bad" else "applied", 1, 1)
+
+    async def then(told: Following) -> None:
+        agents.append(told.agent)
+        for text in ("one", "bad", "better"):
+            await told.settled(remote.commit({PROFILE: text}))
+
+    remote.commit({PROFILE: "none"})
+    run(remote, then, answer)
+    assert [held for _, held in during] == [text for text, _ in during] and ("better", "better") in during
 
 
 def test_a_failed_commit_is_not_tried_again_after_a_restart(remote: Remote) -> None:

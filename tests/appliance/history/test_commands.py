@@ -162,6 +162,10 @@ def test_which_one_is_meant(cli: Cli, states: Path, tmp_path: Path) -> None:
         assert cli("status", "two", "--format", "json").code == 0
         assert cli("history", "two", "1").code == 0
         assert "running now: one, two" in cli("status", "three").err
+        (states / "two" / "status.json").write_text(json.dumps({"name": "shop"}))
+        for name in ("shop", "two"):
+            assert cli("history", name, "1").code == 0, "an edit renamed it; its folder keeps the name of the beginning"
+        assert "name one of them: one, shop" in cli("reload").err
     with serve(tmp_path / "elsewhere" / "folder", "size: 1\n"):
         where = ("--state-dir", str(tmp_path / "elsewhere" / "folder"))
         assert "revision    1" in cli("status", *where).out

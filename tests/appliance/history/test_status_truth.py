@@ -90,6 +90,19 @@ def step(made: Faked, chance: random.Random, number: int) -> None:
         assert now.file.state == ("invalid" if outcome.result == "invalid" else "changed")
 
 
+def test_engines_of_both_generations_are_listed_while_the_new_ones_settle(tmp_path: Path) -> None:
+    with faked(tmp_path, environment={"FAKE_SETTLE": "4"}) as made:
+        assert {process.generation for process in status(made).processes} == {None, 1}
+        made.write(block="32")
+        made.hang_up()
+        made.up.wait_until(lambda: made.state["generation"] == 2)
+        now = status(made)
+        assert now.reloading.endswith(": settle") and now.generation == 1
+        assert {process.generation for process in now.processes} == {None, 1, 2}
+        made.up.wait_until(lambda: {process.generation for process in status(made).processes} == {None, 2})
+        assert status(made).generation == 2
+
+
 @pytest.mark.parametrize("seed", [13])
 def test_status_does_not_lie(tmp_path: Path, seed: int) -> None:
     chance = random.Random(seed)

@@ -50,7 +50,7 @@ def test_what_needs_vllm_says_so(run: Run, tmp_path: Path) -> None:
         '--rope-scaling \'{"rope_type": "yarn", "factor": 2.0}\'\n',
     )
     assert profile["backend"] == "vllm"
-    assert "needs vLLM itself" in profile["profile"]
+    assert "--hf-overrides, --quantization need vLLM itself" in profile["profile"]
     (tmp_path / "p.yaml").write_text(profile["profile"])
     _, loaded, _ = load(str(tmp_path / "p.yaml"))
     assert loaded is not None
@@ -67,8 +67,46 @@ def test_what_has_no_equivalent_is_listed_with_its_place(run: Run, tmp_path: Pat
     profile = made(run, tmp_path, text)
     said = {(missing["subject"], missing["line"], missing["column"]) for missing in profile["missing"]}
     assert {("VLLM_LOGGING_LEVEL", 1, 1), ("--seed", 1, text.index("--seed") + 1)} <= said
-    assert "# No equivalent: --seed: a profile has no field for it" in profile["profile"]
-    assert "filled in later ($LEN)" in profile["profile"]
+    assert "# No equivalent: --seed: a request carries its own seed" in profile["profile"]
+    assert "# Yours: --max-model-len: is filled in later ($LEN)" in profile["profile"]
+
+
+def test_an_option_without_a_field_that_answers_depend_on_asks_for_vllm(run: Run, tmp_path: Path) -> None:
+    """Whatever the native engine has no use for does not."""
+    scaling = '--rope-scaling \'{"rope_type": "yarn", "factor": 2.0}\''
+    assert made(run, tmp_path, f"vllm serve org/m {scaling}\n")["backend"] == "vllm"
+    native = made(run, tmp_path, "vllm serve org/m --enforce-eager --disable-log-stats\n")
+    assert native["backend"] == "native"
+    assert {missing["subject"] for missing in native["missing"]} == {"--enforce-eager", "--disable-log-stats"}
+
+
+def test_decisions_and_changes_of_behaviour_are_told_of_a_profile_too(run: Run, tmp_path: Path) -> None:
+    scaling = '--rope-scaling \'{"rope_type": "yarn", "factor": 2.0}\''
+    profile = made(run, tmp_path, f"pip install vllm==0.8.5\nvllm serve org/m {scaling}\n")
+    parts = {(finding["part"], finding["code"]) for finding in profile["findings"]}
+    assert ("decision", "VM2416") in parts and ("behaviour", "VM1220") in parts
+    told = run("migrate", "--as", "profile", "run.sh").err
+    assert "Needs your decision" in told and "VM2416" in told and "VM1220" in told
+
+
+def test_of_the_native_engine_only_what_clients_and_dashboards_see_is_told(run: Run, tmp_path: Path) -> None:
+    codes = {one["code"] for one in made(run, tmp_path, "pip install vllm==0.8.5\nvllm serve org/m\n")["findings"]}
+    assert "VM1220" in codes and "VM1407" not in codes
+
+
+def test_variables_of_others_are_named(run: Run, tmp_path: Path) -> None:
+    text = "services:\n  a:\n    image: vllm/vllm-openai:v0.9.0\n    command: --model org/m\n    environment:\n"
+    text += "      HF_TOKEN: ${HF_TOKEN}\n      NCCL_DEBUG: INFO\n"
+    profile = made(run, tmp_path, text, "compose.yaml")
+    assert {(one["subject"], one["yours"]) for one in profile["missing"]} == {("HF_TOKEN", True), ("NCCL_DEBUG", True)}
+
+
+def test_the_flag_of_a_key_wins_over_its_variable(run: Run, tmp_path: Path) -> None:
+    profile = made(run, tmp_path, "VLLM_API_KEY=$A vllm serve org/m --api-key $B\n")
+    assert "- env: APPLIANCE_API_KEY\n" in profile["profile"] and "env: VLLM_API_KEY" not in profile["profile"]
+    assert ("VLLM_API_KEY", "--api-key takes its place") in {
+        (one["subject"], one["reason"]) for one in profile["missing"]
+    }
 
 
 def test_speculation_by_look_up_has_fields(run: Run, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import dataclasses
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -100,3 +101,17 @@ def test_a_broken_profile_is_not_rendered(run: Run, profile: Path) -> None:
     profile.write_text(profile.read_text().replace("source: /", "source: /nowhere/").replace("fp9", "auto"))
     code, out, err = run("kubernetes", profile)
     assert (code, out) == (2, "") and "AP0502" in err
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_cache_that_comes_out_smaller_inside_the_limit_is_told(
+    run: Run, profile: Path, tiny_model: Callable[..., Path], kind: str
+) -> None:
+    """What is advised makes it as large there as it was planned."""
+    model = tiny_model("qwen3", max_position_embeddings=8192)
+    batching = "engine: {batching: {max_sequences: 1024}}"
+    profile.write_text(f'schema: 1\nname: triage\nrelease: "0.32"\nmodel: {{source: {model}}}\n{batching}\n')
+    _, _, err = run(kind, profile, "--hardware", "cpu-4c-16g")
+    (advice,) = re.findall(r"AP0814 note kv_cache.size: .*write kv_cache.size: (\d+ tokens)", " ".join(err.split()))
+    profile.write_text(f"{profile.read_text()}kv_cache:\n  size: {advice}\n")
+    assert "AP0814" not in run(kind, profile, "--hardware", "cpu-4c-16g")[2]

@@ -8,7 +8,11 @@ from faked import Faked, again, faked
 
 
 def rollback(made: Faked, *words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "appliance", "rollback", *words, "--state-dir", str(made.state_folder)]
+    return command(made, "rollback", *words)
+
+
+def command(made: Faked, *words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "appliance", *words, "--state-dir", str(made.state_folder)]
     return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
 
 
@@ -36,6 +40,21 @@ def test_each_goes_further_back_also_over_a_restart(tmp_path: Path) -> None:
             assert made.state["queue"] == 12
             assert made.state["sync"] == "OutOfSync"
             assert up.stop() == 0
+
+
+def test_the_second_does_not_come_back_to_what_the_first_one_left(tmp_path: Path) -> None:
+    """That text stands further back in the history as well, where it was tried before."""
+    with faked(tmp_path) as made:
+        assert "applied" in made.edit(more="limits: {queue: {requests: 11}}")
+        assert "applied" in made.edit(more="limits: {queue: {requests: 12}}")
+        assert rollback(made).returncode == 0
+        assert command(made, "reload").returncode == 0
+        assert made.state["queue"] == 12
+        assert rollback(made).returncode == 0
+        assert made.state["queue"] == 11
+        assert rollback(made).returncode == 0
+        assert made.state["queue"] not in (11, 12), "as it was booted first"
+        assert made.up.stop() == 0
 
 
 def test_to_what_runs_already_leaves_the_file_in_sync(tmp_path: Path) -> None:
