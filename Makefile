@@ -14,9 +14,9 @@ PYTHON ?= $(shell for python in python3 python3.11 python3.12 python3.13 python3
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
 
-up: $(VENV)/.installed ## install, fetch the model, serve PROFILE (profiles/quickstart.yaml)
+up: $(VENV)/.installed ## install, fetch the model, serve PROFILE (profiles/quickstart.yaml), with BIND=HOST:PORT there
 	$(BIN)/appliance pull $(PROFILE)
-	@exec $(BIN)/appliance up $(PROFILE)
+	@exec $(BIN)/appliance up $(PROFILE) $(if $(BIND),--bind $(BIND))
 
 test: $(VENV)/.installed-test ## install, fetch the model, run all tests
 	$(BIN)/appliance pull profiles/quickstart.yaml

@@ -43,7 +43,7 @@ def history(
         return
     from .history_text import print_history
 
-    print_history(listed, console())
+    print_history(listed, console(), limit)
 
 
 def one(found: "Found", number: int) -> "Revision":

@@ -41,7 +41,8 @@ def outcome_text(outcome: str | None) -> tuple[str, str]:
     return outcome or "trying", OUTCOMES[outcome].style
 
 
-def print_history(listed: Listed, console: Console) -> None:
+def print_history(listed: Listed, console: Console, limit: int) -> None:
+    """limit: how many were asked for."""
     if not listed.revisions:
         console.print("nothing was tried yet")
         return
@@ -61,6 +62,8 @@ def print_history(listed: Listed, console: Console) -> None:
     console.print(table)
     if listed.running is not None:
         console.print(Text("▶ runs now; appliance history REVISION shows one whole", style="dim"))
+    if len(listed.revisions) == limit and listed.revisions[-1].number > 1:
+        console.print(Text(f"the newest {limit}; --limit shows more", style="dim"))
 
 
 def _remark(revision: Revision) -> Text:

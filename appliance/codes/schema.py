@@ -30,7 +30,7 @@ _PAGES = (
         "an unknown word",
         "The field knows a few words, and this is none of them.",
         "Take the suggestion, or one of the words that `appliance explain FIELD` lists.",
-        "kv_cache: {dtype: fp9}",
+        "kv_cache: {dtype: bfloat61}  # wrong\nkv_cache: {dtype: bfloat16}  # right",
     ),
     Code(
         "AP0105",

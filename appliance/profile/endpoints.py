@@ -12,7 +12,8 @@ Switch = Literal["on", "off", "required", "auto"]
 
 
 def switch(default: Switch, what: str, since: str = "0.31") -> Switch:
-    endpoint: Switch = setting(default, description=f"{what} on | off | required | auto.", reload="live", since=since)
+    words = "required: not ready before it works; auto: on where the model and this release have it."
+    endpoint: Switch = setting(default, description=f"{what} {words}", reload="live", since=since)
     return endpoint
 
 

@@ -17,7 +17,8 @@ class MaxTokens(Section):
     )
     overflow: Literal["shrink", "reject"] = setting(
         "shrink",
-        description="When prompt plus max_tokens exceed the context: shorten the output, or answer 400.",
+        description="When prompt plus max_tokens exceed the context: shorten the output, or answer 400. A max_tokens "
+        "above the context by itself is answered 400 either way.",
         reload="live",
         since="0.32",
     )

@@ -23,7 +23,8 @@ class Model(Section):
     )
     sha256: str | None = setting(
         None,
-        description="SHA-256 of the model file, for .gguf files and files inside wheels; a different file is refused.",
+        description="SHA-256 of the model file, for .gguf files and, where it has to be given, files inside wheels "
+        "(pypi:); a different file is refused.",
         reload="engine",
         pattern=r"^[0-9a-f]{64}$",
         form="a SHA-256 (64 hexadecimal digits in lower case)",
