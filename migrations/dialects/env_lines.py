@@ -7,6 +7,11 @@ from appliance.migrations.dialects.lines import Logical, logical_lines, word
 from appliance.migrations.dialects.pieces import Piece
 
 _LINE = re.compile(r"[ \t]*(?:export[ \t]+)?([A-Za-z_]\w*)(=)")
+# `VLLM_X=1 python run.py`: what stands behind the blank is a shell's command, no part of the value
+_COMMAND = re.compile(
+    r"[ \t]*\w+=[^\s\"'#]*[ \t]+(?:[A-Za-z_]\w*=|(?:\S*/)?"
+    r"(?:accelerate|bash|docker|env|exec|nohup|podman|python[\d.]*|ray|sh|srun|torchrun|uv|vllm)(?:[ \t]|$))"
+)
 _VALUE = re.compile(r"\"(?:\\[\s\S]|[^\"\\])*\"|'[^']*'|(?:\\[\s\S]|[^\n\\#]|(?<=\S)#)*")
 
 
@@ -22,7 +27,7 @@ def settings(text: str) -> Iterator[tuple[str, str | None, int]]:
 def only_settings(text: str) -> bool:
     """Whether the first lines set variables and do nothing else."""
     lines = [line for line in text.splitlines()[:200] if line.strip() and not line.lstrip().startswith("#")]
-    return bool(lines) and all(_LINE.match(line) for line in lines)
+    return bool(lines) and all(_LINE.match(line) and not _COMMAND.match(line) for line in lines)
 
 
 def setting_lines(text: str) -> list[tuple[Logical, Piece]]:

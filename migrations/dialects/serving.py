@@ -116,7 +116,7 @@ def image_hint(image: str, where: Span) -> ReleaseHint | None:
     version = inside[1] if inside else found[3]
     known = Release.parse(version) if (version and found[2].lstrip("v").startswith(version)) or inside else None
     known = known if known and known.major < 2 and (inside or not counts_itself(image)) else None
-    return ReleaseHint(found.group(), known, where, "image tag")
+    return ReleaseHint(found.group().lstrip("/"), known, where, "image tag")
 
 
 def pin_hint(text: str, where: Span) -> ReleaseHint | None:

@@ -40,7 +40,7 @@ class _Shell:
         found = reader.read()
         if not found and (settings := reader.settings()):
             found = [Deployment(tuple(settings), Entrypoint.SERVE, release=reader.pin(), takes_options=False)]
-        if not found and only_settings(text):
+        if not found and only_settings(text) and not reader.runs():
             found = load("dotenv").read("", text)
         return with_neighbours(path, found)
 

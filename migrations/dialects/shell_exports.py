@@ -35,6 +35,21 @@ def exported(
     return found
 
 
+def handed(layer: Layer, script: Script, remark: Remark | None) -> list[OptionSite]:
+    """What commands get that may start the engine by other means: `VLLM_X=1 python run.py`, `env VLLM_X=1 ...`."""
+    found = []
+    for command in script.commands:
+        pieces, start = command.pieces, command.assignments
+        if not start and pieces and pieces[0].text == "env":
+            start = next((i for i in range(1, len(pieces)) if not SETTING.match(pieces[i].text)), len(pieces))
+        if start == len(pieces):
+            continue
+        words = WordList(layer, pieces, SHELL, pieces[0].start, pieces[-1].end, remark or command.statement.remark)
+        named = ((index, piece.text.partition("=")) for index, piece in enumerate(pieces[:start]))
+        found += [env_site(words, index) for index, (name, equals, _) in named if equals and engine_variable(name)]
+    return found
+
+
 def _words(layer: Layer, pieces: Sequence[Piece], remark: Remark | None, statement: Statement) -> WordList:
     words = WordList(layer, pieces, SHELL, pieces[0].start, pieces[-1].end, remark)
     words.statement = statement

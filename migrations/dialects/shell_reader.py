@@ -18,7 +18,7 @@ from appliance.migrations.dialects.outside import env_file
 from appliance.migrations.dialects.pieces import Piece, Remark, WordList
 from appliance.migrations.dialects.quoting import ARRAY, SHELL, SPLIT
 from appliance.migrations.dialects.serving import pin_hint
-from appliance.migrations.dialects.shell_exports import exported
+from appliance.migrations.dialects.shell_exports import exported, handed
 from appliance.migrations.dialects.word_sites import env_site
 from appliance.migrations.dialects.words_reader import Draft, Seen, WordsReader
 from appliance.migrations.values import templated
@@ -88,8 +88,13 @@ class ShellReader(WordsReader):
         return [replace(d, release=hint) if d.release is None and hint else d for d in distinct(found)]
 
     def settings(self) -> list[OptionSite]:
-        """The exported variables alone, for a file that starts nothing itself."""
-        return self._exports()
+        """The variables alone, exported or set for one command, for a file that does not start the engine itself."""
+        return [*self._exports(), *handed(self.layer, read_script(self.layer, every=True), self._remark)]
+
+    def runs(self) -> bool:
+        """Whether anything is started at all."""
+        commands = read_script(self.layer, every=True).commands
+        return any(command.assignments < len(command.pieces) for command in commands)
 
     def pin(self) -> ReleaseHint | None:
         found = _PIN.search(self.layer.text)
@@ -220,13 +225,15 @@ class ShellReader(WordsReader):
         if talks(texts[command.assignments :]):
             return
         remark = self._remark or command.statement.remark
-        for piece in pieces[command.assignments :]:
+        for index, piece in enumerate(pieces[command.assignments :], command.assignments):
             if self._depth < _DEPTH and " " in piece.text.strip() and NESTED.search(piece.text):
                 inner = piece.inlay(self.layer, SHELL)
                 around = [at for at in self._around(texts, command) if SETTING.match(pieces[at[0]].text, at[1])]
                 local = [env_site(words, *at) for at in around if pieces[at[0]] is not piece]
                 handed = self._handed(texts, command, env)
-                self._nested += ShellReader(inner, remark, self._depth + 1, self._seen).read([*handed, *local])
+                found = ShellReader(inner, remark, self._depth + 1, self._seen).read([*handed, *local])
+                picture = self._image_in_front(words, index)
+                self._nested += [replace(one, release=one.release or picture) for one in found]
                 return
         name = pieces[command.assignments].variable if command.assignments < len(pieces) else ""
         if name in self._started:

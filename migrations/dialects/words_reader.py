@@ -27,6 +27,7 @@ from appliance.migrations.values import parse
 
 _VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)(?:\[[@*]\])?\})\Z")
 _PYTHON = re.compile(r"(?:\A|/)(python(3\.\d+))\Z")
+_IMAGE = re.compile(r"vllm[\w.-]*:[\w.-]+\Z")
 _DEFAULT = re.compile(r"\"?\$\{\w+:?-([^}]*)\}\"?\Z")
 
 
@@ -157,7 +158,7 @@ class WordsReader:
         image = found.image
         env_at = (words, assignments if image is None else max(image, 0))
         home = Home(words, len(texts) - 1, env_at, image is not None, remark=words.remark)
-        hint = self._image(words, found)
+        hint = self._image(words, found) if found.image is not None else self._image_in_front(words, found.start)
         draft = Draft(found.entrypoint, home, sites, found.name, hint, self._python(words, found.start))
         draft.elsewhere = outside.elsewhere
         draft.positional = found.entrypoint.takes_word
@@ -188,10 +189,18 @@ class WordsReader:
         return env_file(self._seen.path, written, "--env-file", span(inlay, start, len(piece.text)))
 
     def _image(self, words: WordList, found: Launch) -> ReleaseHint | None:
-        if found.image is None:
-            return None
+        assert found.image is not None
         piece = words.pieces[found.image]
         return image_hint(self._word(piece), span(self.layer, piece.start, piece.end))
+
+    def _image_in_front(self, words: WordList, behind: int) -> ReleaseHint | None:
+        """An image with a tag among the words in front, whatever program of the cluster takes it."""
+        for piece in words.pieces[:behind]:
+            word = self._word(piece)
+            hint = image_hint(word, span(self.layer, piece.start, piece.end)) if _IMAGE.search(word) else None
+            if hint is not None and hint.release is not None:
+                return hint
+        return None
 
     def _python(self, words: WordList, behind: int) -> ReleaseHint | None:
         """The interpreter's version where its name tells."""

@@ -20,6 +20,49 @@ def test_middle_continued_line_keeps_the_chain_and_its_alignment() -> None:
     assert without("shell", text, "swap-space") == text.replace("  --swap-space 4  \\\n", "")
 
 
+def test_so_does_one_in_quotes_whose_lines_the_shell_joins() -> None:
+    text = 'C="\n  vllm serve m \\\n    --port 1  \\\n    --swap-space 4 \\\n    --dtype auto\n"\n'
+    assert without("shell", text, "swap-space") == text.replace("    --swap-space 4 \\\n", "")
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("VLLM_USE_V1=0 VLLM_X=1 python run.py\n", "VLLM_X=1 python run.py\n"),
+        ("VLLM_USE_V1=0 \\\n  python run.py --x\n", "python run.py --x\n"),
+        (
+            "for b in A B; do VLLM_USE_V1=0 python run.py | tee $b; done\n",
+            "for b in A B; do python run.py | tee $b; done\n",
+        ),
+        ("env VLLM_USE_V1=0 python run.py\n", "env python run.py\n"),
+    ],
+)
+def test_the_command_that_gets_a_variable_stays(text: str, left: str) -> None:
+    """A file of nothing but such lines was read as one of variables, and the command went with its variable."""
+    assert without("shell", text, "VLLM_USE_V1") == left
+
+
+def test_a_file_of_commands_is_no_file_of_variables() -> None:
+    for line in ("VLLM_USE_V1=0 python run.py\n", "VLLM_USE_V1=0 VLLM_X=1 ./run\n", "VLLM_X= /opt/bin/vllm serve m\n"):
+        assert load("dotenv").detect("start", line) == 0.0
+    assert load("dotenv").detect("start", "VLLM_USE_V1=0\nTITLE=The Python Room\n") > 0.0
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        'docker run --entrypoint bash vllm/vllm-openai:v0.9.1 -c "vllm serve m"',
+        'ovhai app run --gpu 1 vllm/vllm-openai:v0.9.1 -- bash -c "vllm serve m"',
+        "srun --container-image=vllm/vllm-openai:v0.9.1 vllm serve m",
+        "apptainer exec docker://vllm/vllm-openai:v0.9.1 vllm serve m",
+    ],
+)
+def test_the_image_in_front_of_a_command_tells_the_release(command: str) -> None:
+    (deployment,) = load("shell").read("", command)
+    assert deployment.release is not None
+    assert (deployment.release.text, str(deployment.release.release)) == ("vllm/vllm-openai:v0.9.1", "0.9.1")
+
+
 def test_exported_variable_alone_in_a_body_leaves_a_body() -> None:
     text = "f() {\n  export VLLM_USE_V1=1\n}\nvllm serve m\n"
     assert without("shell", text, "VLLM_USE_V1") == "f() {\n  :\n}\nvllm serve m\n"
