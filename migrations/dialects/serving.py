@@ -54,7 +54,7 @@ def serves(words: Sequence[str]) -> tuple[int, Entrypoint] | None:
     """The index behind `vllm serve` or the server's module; None when the words start neither."""
     for index, word in enumerate(words):
         following = words[index + 1] if index + 1 < len(words) else ""
-        if following == "serve" and (word == "vllm" or word.endswith(("/vllm", "vllm.entrypoints.cli.main"))):
+        if following == "serve" and (_program(word) or _brought(word, words[index + 2 :])):
             return index + 2, Entrypoint.SERVE
         if (word == "-m" and _MODULE.search(following)) or (word == "-m" and following == "vllm.entrypoints.cli.main"):
             serve = words[index + 2 : index + 3] == ["serve"]
@@ -66,6 +66,15 @@ def serves(words: Sequence[str]) -> tuple[int, Entrypoint] | None:
         if _RUN_IMAGE.fullmatch(word) and "run" in words[:index] and words[index - 1] not in ("--name", "-v"):
             return index + 1, Entrypoint.IMAGE
     return None
+
+
+def _program(word: str) -> bool:
+    return word == "vllm" or word.endswith(("/vllm", "vllm.entrypoints.cli.main"))
+
+
+def _brought(word: str, options: Sequence[str]) -> bool:
+    """A variable that holds the program: `"$VLLM_BIN" serve`, or any that takes the engine's options."""
+    return word[:1] == "$" and ("vllm" in word.lower() or engine_options(options))
 
 
 def script(words: Sequence[str]) -> int | None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from appliance.diagnostics import Severity
-from appliance.migrations.canonical import Deployment
+from appliance.migrations.canonical import Deployment, Entrypoint
 from appliance.migrations.catalogue import catalogue
 from appliance.migrations.release import Release
 
@@ -18,7 +18,7 @@ def memory_remarks(scene: Scene, index: int) -> Iterator[Finding]:
     if scene.dialect not in _ONE_HOST or index != len(scene.deployments) - 1 or index == 0:
         return
     groups: dict[str, list[Deployment]] = {}
-    for one in scene.deployments:
+    for one in (one for one in scene.deployments if one.entrypoint is not Entrypoint.CONFIG):
         groups.setdefault(_text(one, "CUDA_VISIBLE_DEVICES"), []).append(one)
     for devices, servers in groups.items():
         shares = [_fraction(one, scene.target) for one in servers]

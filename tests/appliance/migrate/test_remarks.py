@@ -78,6 +78,16 @@ def told(run: Run, *words: str) -> str:
         ("a.sh", "vllm serve m\n# vllm serve m --swap-space 4 \\\n", "2:3 VM0115 comment: still says --swap-space"),
         ("a.sh", "vllm serve microsoft/Phi-3-small-8k-instruct\n", "is by its name a Phi3SmallForCausalLM"),
         ("a.sh", "vllm serve m $EXTRA_ARGS --port 1\n", "VM0110 $EXTRA_ARGS: holds more options"),
+        (
+            "a.sh",
+            'go() {\n  local args="$1"\n  vllm serve m ${args} --port 1\n}\ngo "--swap-space 4"\n',
+            "VM0110 ${args}: holds more options, which are arguments of a call; look through them where it is called",
+        ),
+        (
+            "a.sh",
+            "cat > c.yaml <<E\nmax-model-len: 9\ncompilation-config: '$FLAGS'\nE\nvllm serve --config c.yaml\n",
+            "3:1 VM0110 --compilation-config $FLAGS: is filled in later, and some of its",
+        ),
         ("a.sh", "vllm serve m --port 1 &\nsleep 60\nvllm serve n --port 2\n", "2:1 VM0111 sleep 60: a wait of fixed"),
         ("a.yaml", RUNTIME, "lmCacheConfig: the operator writes --kv-transfer-config"),
         ("a.yaml", RUNTIME, "lmcache/vllm-openai:v0.3.13: counts releases of its own, which do not tell the engine's"),
@@ -101,6 +111,7 @@ def test_is_said(run: Run, tmp_path: Path, name: str, text: str, said: str) -> N
         ("# VM1801: --swap-space: gone\nvllm serve m\n", "VM0115"),
         ("vllm serve Qwen/Qwen2.5-7B\n", "VM0116"),
         ("EXTRA_ARGS=(--port 1)\nvllm serve m ${EXTRA_ARGS[@]}\n", "VM0110"),
+        ("cat > c.yaml <<E\nmodel: m\nmax-model-len: 9\nE\nvllm serve --config c.yaml\n", "VM0106"),
         ("vllm serve m &\nuntil curl -s localhost:8000/health; do sleep 10; done\n", "VM0111"),
     ],
 )

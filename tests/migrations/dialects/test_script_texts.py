@@ -42,6 +42,18 @@ def test_the_command_that_gets_a_variable_stays(text: str, left: str) -> None:
     assert without("shell", text, "VLLM_USE_V1") == left
 
 
+@pytest.mark.parametrize(
+    ("command", "found"),
+    [
+        ('"$VLLM_BIN" serve m --port 1', 1),
+        ('exec env A=1 "${BIN}" serve m --gpu-memory-utilization 0.8', 1),
+        ("$OLLAMA serve", 0),
+    ],
+)
+def test_a_program_that_a_variable_holds_is_known_by_its_options(command: str, found: int) -> None:
+    assert len(load("shell").read("", f"if x; then A=1; fi\n{command}\n")) == found
+
+
 def test_a_file_of_commands_is_no_file_of_variables() -> None:
     for line in ("VLLM_USE_V1=0 python run.py\n", "VLLM_USE_V1=0 VLLM_X=1 ./run\n", "VLLM_X= /opt/bin/vllm serve m\n"):
         assert load("dotenv").detect("start", line) == 0.0
