@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
@@ -13,6 +14,7 @@ from appliance.migrations.dialects.arg_string import started
 from appliance.migrations.dialects.env_reader import Variables
 from appliance.migrations.dialects.layers import span
 from appliance.migrations.dialects.option_keys import Flavor, OptionKeys
+from appliance.migrations.dialects.pictures import of_document, of_texts
 from appliance.migrations.dialects.process import Reader, chart_hint
 from appliance.migrations.dialects.serving import engine_keys, engine_options, serves
 from appliance.migrations.dialects.wishes import Homes
@@ -87,7 +89,7 @@ def _read(tree: Tree, path: str) -> list[Deployment]:
     known = {id(value) for _, _, value in sure}
     found = []
     for root in tree.roots:
-        names, above = _names(root), _above(root)
+        names, above, image = _names(root), _above(root), of_document(reader, root)
         around: dict[int, Node] = {}
         for mapping in walk(root):
             for key, value in entries(mapping, merged=False):
@@ -98,9 +100,12 @@ def _read(tree: Tree, path: str) -> list[Deployment]:
                         texts = value.value if isinstance(value, SequenceNode) else [value]
                         around = around or dict(_environments(root, set()))
                         release = reader.pinned(texts) or reader.hint(get(mapping, "image"))
+                        release = release or of_texts(reader, texts)
                         found += reader.texts(texts, around.get(id(mapping)), label or key.value, release=release)
                     else:
-                        found += _deployments(reader, mapping, key.value, value, label, parent)
+                        made = _deployments(reader, mapping, key.value, value, label, parent)
+                        own = of_texts(reader, [value])
+                        found += [replace(one, release=one.release or own or _inside(one, image)) for one in made]
     return found
 
 
@@ -128,6 +133,11 @@ def _deployments(
     sites = (*around.sites, *sink.sites(reader.borrowed(node)))
     homes = Homes(sink, around.sink)
     return [Deployment(sites, Entrypoint.PLATFORM, label or key, model, hint, handle=homes)]
+
+
+def _inside(deployment: Deployment, image: ReleaseHint | None) -> ReleaseHint | None:
+    """The document's image, for options that a container gets; a command may as well run beside it."""
+    return image if deployment.entrypoint in (Entrypoint.IMAGE, Entrypoint.PLATFORM) else None
 
 
 def _name_of(mapping: MappingNode, env: Node | None) -> str:

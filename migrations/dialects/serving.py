@@ -15,6 +15,8 @@ _DYNAMO = "dynamo.vllm"
 _SCRIPT = re.compile(r"(?:\A|/)vllm/(?:entrypoints/(?:openai/)?api_server|inference_api)\.py\Z")
 _SHELLS = re.compile(r"(?:\A|/)(?:ba|da|z|k)?sh\Z")
 _IMAGE = re.compile(r"([\w./-]*vllm[\w./-]*):((?:[\w.]*vllm[-_]?)?v?(\d+\.\d+(?:\.\d+)?)?[\w.+-]*)", re.IGNORECASE)
+TAGGED = re.compile(r"(?<![\w./-])[\w./-]*vllm[\w.-]*:[\w.-]+")
+"""An image of the engine with its tag, in any text."""
 _DEFAULT = re.compile(r"\$\{\w+:?-([^}]*)\}")
 _VARIABLE = re.compile(r"\$[({]?(\w+)(?::?-([^}]+))?[)}]?")
 _RUN_IMAGE = re.compile(r"(?:[\w.:-]+/)*vllm(?:-[\w-]+|/[\w-]+)?(?::[\w.${}:-]+)?(?:@sha256:\w+)?")

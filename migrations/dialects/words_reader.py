@@ -19,7 +19,7 @@ from appliance.migrations.dialects.launch import BROUGHT, SETTING, Launch, conta
 from appliance.migrations.dialects.layers import Layer, span
 from appliance.migrations.dialects.outside import Around, Variables, env_file
 from appliance.migrations.dialects.pieces import Piece, Remark, WordList
-from appliance.migrations.dialects.serving import image_hint, model_of
+from appliance.migrations.dialects.serving import TAGGED, image_hint, model_of
 from appliance.migrations.dialects.word_sites import Place, env_site, read_list
 from appliance.migrations.dialects.wrappers import reaching
 from appliance.migrations.release import Release
@@ -27,7 +27,6 @@ from appliance.migrations.values import parse
 
 _VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)(?:\[[@*]\])?\})\Z")
 _PYTHON = re.compile(r"(?:\A|/)(python(3\.\d+))\Z")
-_IMAGE = re.compile(r"vllm[\w.-]*:[\w.-]+\Z")
 _DEFAULT = re.compile(r"\"?\$\{\w+:?-([^}]*)\}\"?\Z")
 
 
@@ -197,7 +196,7 @@ class WordsReader:
         """An image with a tag among the words in front, whatever program of the cluster takes it."""
         for piece in words.pieces[:behind]:
             word = self._word(piece)
-            hint = image_hint(word, span(self.layer, piece.start, piece.end)) if _IMAGE.search(word) else None
+            hint = image_hint(word, span(self.layer, piece.start, piece.end)) if TAGGED.search(word) else None
             if hint is not None and hint.release is not None:
                 return hint
         return None
