@@ -33,6 +33,7 @@ DIALECTS: dict[str, str] = {
     "dotenv": "appliance.migrations.dialects.dotenv",
     "python": "appliance.migrations.dialects.python",
     "nix": "appliance.migrations.dialects.nix",
+    "text": "appliance.migrations.dialects.text",
 }
 
 

@@ -18,6 +18,9 @@ DIALECTS = {
     ".env": "dotenv",
     ".py": "python",
     ".nix": "nix",
+    ".tf": "text",
+    ".bat": "text",
+    ".conf": "text",
 }
 CASES = sorted(path for path in FOLDER.iterdir() if path.suffix in DIALECTS)
 TARGET = Release(0, 32)

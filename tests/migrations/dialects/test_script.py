@@ -11,7 +11,7 @@ from appliance.migrations.canonical import UNKNOWN, Edit, Form, OptionSite, appl
 from appliance.migrations.dialects import detect
 from appliance.migrations.operations import Remove
 
-EDITED = [case for case in CASES if case.suffix not in (".py", ".nix")]
+EDITED = [case for case in CASES if case.suffix not in (".py", ".nix", ".tf", ".bat", ".conf")]
 # A template is no shell, and files inside a script are known by what they hold.
 SHELL = [case for case in CASES if case.suffix == ".sh" and case.name not in ("templated.sh", "files.sh")]
 
