@@ -9,7 +9,7 @@ from typing import Any
 import typer
 
 from appliance.migrations.change import Part
-from appliance.migrations.rule import Nature
+from appliance.migrations.rule import Nature, Rule
 
 from ..migrate import Finding, Outcome, Result, Wanted
 from ..migrate.source import Lines
@@ -97,9 +97,16 @@ def _concerning(one: Made, part: Part) -> list[Finding]:
     """Of the options themselves, and where vLLM does not run of its interface; what is to be done in the old file does
     not concern the profile."""
     found = [finding for finding in one.outcome.of(part) if finding.change.rule is not None]
-    if one.drafted.backend == "vllm" or part is not Part.BEHAVIOUR:
+    if part is Part.DECISION:
+        return [finding for finding in found if finding.change.rule and _open(finding.change.rule)]
+    if one.drafted.backend == "vllm":
         return found
     return [finding for finding in found if finding.change.rule and finding.change.rule.nature in INTERFACE]
+
+
+def _open(rule: Rule) -> bool:
+    """Not settled by the rule's own rewrite, which the profile has in any case."""
+    return rule.puts is None or not rule.safe
 
 
 def _place(missing: Missing, lines: Lines) -> tuple[int, int]:

@@ -94,6 +94,13 @@ def test_of_the_native_engine_only_what_clients_and_dashboards_see_is_told(run: 
     assert "VM1220" in codes and "VM1407" not in codes
 
 
+def test_what_the_profile_has_settled_is_no_decision(run: Run, tmp_path: Path) -> None:
+    """Formats that are only reported on leave every change to a person; a profile made of one does not."""
+    text = 'image = "vllm/vllm-openai:v0.8.5"\nargs = ["--model", "org/m", "--swap-space", "4", "--task", "embed"]\n'
+    codes = [one["code"] for one in made(run, tmp_path, text, "main.tf")["findings"] if one["part"] == "decision"]
+    assert codes == ["VM1302"]
+
+
 def test_variables_of_others_are_named(run: Run, tmp_path: Path) -> None:
     text = "services:\n  a:\n    image: vllm/vllm-openai:v0.9.0\n    command: --model org/m\n    environment:\n"
     text += "      HF_TOKEN: ${HF_TOKEN}\n      NCCL_DEBUG: INFO\n"
