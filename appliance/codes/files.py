@@ -124,6 +124,13 @@ _PAGES = (
         "vllm serve m --max-model-len 8192 --limit-mm-per-prompt '{\"image\": 5}'",
     ),
     Code(
+        "VM0119",
+        "an option where nothing is read",
+        "The text names an option that the target release does not take, at a place from which no options are read: in "
+        "a shape of file that is not known here, or for another program of the same option.",
+        "Look at it yourself; `appliance explain --OPTION` tells what became of it.",
+    ),
+    Code(
         "VM0108",
         "no equivalent in a profile",
         "The option has no field in a profile of the native backend.",

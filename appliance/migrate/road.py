@@ -4,7 +4,7 @@ import gc
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from appliance.migrations.canonical import Deployment, Edit, Entrypoint, OverlapError, apply_edits
 from appliance.migrations.change import Change
@@ -17,7 +17,7 @@ from .carry import carry_out_all, here, undone
 from .find import Found
 from .finding import Finding, Origin, Outcome, Result, refused
 from .origin import origin_of
-from .remarks import REMARKS, Scene, advised, concerns
+from .remarks import REMARKS, Scene, advised, concerns, unread
 from .remarks.image import takes_model_word
 from .source import Lines, Source, UnreadableError, read
 
@@ -68,14 +68,18 @@ def migrate_source(source: Source, wanted: Wanted) -> Result:
     lines = Lines(text)
     dialect = _dialect(path, text, wanted.dialect)
     if dialect is None:
-        return replace(blank, note="holds no engine options that any dialect knows; --dialect NAME says what it is")
+        left = _left(text, lines, wanted.target)
+        return replace(
+            blank, note=f"holds no engine options that any dialect knows; --dialect NAME says what it is{left}"
+        )
     try:
         deployments = dialect.read(path, text)
     except DialectError as error:
         problem = refused(path, "VM0102", error.fact, error.way_out, *lines.at(error.offset))
         return replace(blank, dialect=dialect.name, problem=problem)
     if not deployments:
-        return replace(blank, dialect=dialect.name, note=f"holds no engine options ({dialect.name})")
+        note = f"holds no engine options ({dialect.name}){_left(text, lines, wanted.target)}"
+        return replace(blank, dialect=dialect.name, note=note)
     planned = [_planned(dialect.name, deployment, wanted, lines) for deployment in deployments]
     edits, planned = _edited(dialect, text, deployments, planned)
     origins = [origin_of(deployment, wanted.start, lines) for deployment in deployments]
@@ -88,6 +92,12 @@ def migrate_source(source: Source, wanted: Wanted) -> Result:
         return replace(result, new_text=_proved(dialect, path, text, edits, source.encoding))
     except UnwritableError as error:
         return replace(result, problem=refused(path, "VM0107", str(error), "report this file, and edit it by hand"))
+
+
+def _left(text: str, lines: Lines, target: Release) -> str:
+    """What speaks against a text without options."""
+    found = [f"--{name} in line {lines.at(at)[0]}" for at, name in islice(unread(text, target), 3)]
+    return f", but says {', '.join(found)}: look at it yourself" if found else ""
 
 
 def dialects() -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from appliance.migrations.dialects import DialectError
 from appliance.migrations.dialects.inside import edit_inside
 from appliance.migrations.dialects.layers import Inlay, Layer, cut, offsets, part, replaced, span
 from appliance.migrations.dialects.wishes import Handle, Wish, flag_goes, flag_only, new_words, words
-from appliance.migrations.dialects.yaml_edit import Changes, elements, members
+from appliance.migrations.dialects.yaml_edit import Changes, depends, elements, members
 from appliance.migrations.dialects.yaml_scalar import content, decode, safe_plain, write_scalar
 from appliance.migrations.dialects.yaml_tree import tree_of
 from appliance.migrations.dialects.yaml_write import remark_member
@@ -82,8 +82,10 @@ class ArgList:
         found: list[Edit] = []
         for wish in wishes:
             found += self._wish(wish, changes)
-        anchor = self.items[-1] if self.items else None
+        anchor = next((item for item in reversed(self.items) if not self._depends(item)), None)
         for add in adds:
+            if anchor is None and self.items:
+                raise CannotEditError(add, "a template decides about every argument here")
             texts = words(add.name, add.value, add.path, self._equals(), add)
             if anchor is not None:
                 self._insert(changes, anchor, texts)
@@ -94,6 +96,9 @@ class ArgList:
             else:
                 raise CannotEditError(add, "there is no list of arguments to put it into")
         return [*found, *(edit for change in changes.values() for edit in change.edits())]
+
+    def _depends(self, item: Item) -> bool:
+        return depends(self.layer, item.parent, item.node.start_mark.index)
 
     def _wish(self, wish: Wish, changes: dict[int, Changes]) -> list[Edit]:
         first, last = wish.place.first, wish.place.last

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from appliance.migrations.argv import Word, read_words
-from appliance.migrations.canonical import UNKNOWN, Edit, Entrypoint, Form, Kind, OptionSite
+from appliance.migrations.canonical import UNKNOWN, Edit, Form, Kind, OptionSite
 from appliance.migrations.dialects.arg_list import inner_json
 from appliance.migrations.dialects.layers import Inlay, Layer, cut, offsets, part, replaced, span
-from appliance.migrations.dialects.serving import script, serves
-from appliance.migrations.dialects.shell_words import ShellWord, assignment, commands, quoted, texts
+from appliance.migrations.dialects.shell_words import ShellWord, assignment, quoted
 from appliance.migrations.dialects.wishes import Handle, Wish, flag_goes, flag_only, new_words, words, written
 from appliance.migrations.dialects.yaml_scalar import safe_plain
 from appliance.migrations.dialects.yaml_write import remark
@@ -205,15 +204,18 @@ class ArgString:
         inlay = word.layer(self.layer)
         if word.quotes and set(word.quotes) != {" "}:
             return replaced(inlay, 0, len(word.text), text)
-        return [self.layer.edit(word.start, word.end, quoted(text))]
+        return [self.layer.edit(word.start, word.end, self._quoted(text))]
 
     def _insert(self, after: int, new: list[str], gap: str = "") -> list[Edit]:
         if not self.command:
             raise ValueError("no command to add to")
         at = self.command[after].end
         gap = gap or self._gap(after)
-        texts_ = [quoted(self._fitting(text)) for text in new]
+        texts_ = [self._quoted(self._fitting(text)) for text in new]
         return [self.layer.edit(at, at, gap + " ".join(texts_))]
+
+    def _quoted(self, text: str) -> str:
+        return quoted(text)
 
     def _fitting(self, text: str) -> str:
         """JSON without blanks where YAML would read `: ` as a mapping."""
@@ -244,35 +246,10 @@ class ArgString:
         return joined > max(alone - 1, 0)
 
 
-@dataclass(frozen=True, slots=True)
-class Started:
-    """One engine that a shell text starts."""
+class SplitString(ArgString):
+    """Options in a variable whose text the shell cuts at blanks, quotes or not."""
 
-    sink: ArgString
-    entrypoint: Entrypoint
-    before: tuple[ArgString, ...] = ()
-
-
-def started(layer: Layer, outer: Layer, anchor: int, depth: int = 0) -> list[Started]:
-    """The engines that the text starts, those inside `sh -c` too. before: commands that export variables."""
-    found: list[Started] = []
-    exports: list[ArgString] = []
-    for command in commands(layer.text):
-        listed = texts(command)
-        inside = script(listed)
-        if inside is not None and depth < 3:
-            shell = ArgString(layer, command, inside, outer, anchor)
-            for engine in started(command[inside].layer(layer), outer, anchor, depth + 1):
-                found.append(replace(engine, before=(*exports, shell, *engine.before)))
-            continue
-        begins = serves(listed)
-        if begins:
-            found.append(Started(ArgString(layer, command, begins[0], outer, anchor), begins[1], tuple(exports)))
-        elif listed[0] == "export" or all(assignment(word) for word in command):
-            exports.append(ArgString(layer, command, len(command), outer, anchor))
-    return found
-
-
-def options_text(layer: Layer, outer: Layer, anchor: int) -> ArgString:
-    """A text that is nothing but options."""
-    return ArgString(layer, [word for command in commands(layer.text) for word in command], 0, outer, anchor)
+    def _quoted(self, text: str) -> str:
+        if quoted(text) != text:
+            raise ValueError("what a variable brings is cut at blanks, and takes no quotes")
+        return text

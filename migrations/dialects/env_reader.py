@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from appliance.migrations.canonical import UNKNOWN, Elsewhere, Kind, OptionSite, ReleaseHint, Span, Value
-from appliance.migrations.dialects.arg_string import options_text
+from appliance.migrations.dialects.arg_texts import options_text
 from appliance.migrations.dialects.env_sinks import EnvMap, env_sink
 from appliance.migrations.dialects.layers import Layer, span
 from appliance.migrations.dialects.outside import Around, configured, env_file

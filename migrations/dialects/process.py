@@ -8,7 +8,7 @@ from yaml.nodes import Node, ScalarNode, SequenceNode
 
 from appliance.migrations.canonical import Deployment, Entrypoint, Kind, OptionSite, ReleaseHint
 from appliance.migrations.dialects.arg_list import ArgList, Item, read_items
-from appliance.migrations.dialects.arg_string import Started, options_text, started
+from appliance.migrations.dialects.arg_texts import Started, options_text, started
 from appliance.migrations.dialects.env_reader import EnvReader, Variables, speaks
 from appliance.migrations.dialects.layers import Layer, span
 from appliance.migrations.dialects.serving import (
@@ -106,6 +106,11 @@ class Reader(EnvReader):
             return []
         scalars = [node for node in present if isinstance(node, ScalarNode)]
         entry: Entrypoint | None = None
+        if len(scalars) == len(present) == 2 and (entered := self._scripts(scalars[:1])):
+            behind = self._option_text(scalars[1:], image, True)
+            first = entered[0]
+            whole = [replace(one, sites=(*first.sites, *one.sites), entrypoint=first.entrypoint) for one in behind]
+            return [replace(one, model=first.model or one.model) for one in whole] or entered
         if scalars:
             engines = self._scripts(scalars)
             if engines:
@@ -230,10 +235,14 @@ def engines_of(
     for one in started(inlay, outer, anchor):
         sites: list[OptionSite] = []
         for sink in one.before:
-            own = [site for site in sink.sites(borrowed) if site.kind is Kind.ENV]
+            own = [site for site in sink.sites(borrowed) if site.kind is Kind.ENV and site.name not in one.held]
             sites += _lent(own, id(sink) in lent)
             lent.add(id(sink))
-        yield one, (*sites, *reaching(one.entrypoint, one.sink.sites(borrowed)))
+        options = one.sites(borrowed)
+        for sink in one.more:
+            options += _lent(sink.sites(borrowed, model=False), id(sink) in lent)
+            lent.add(id(sink))
+        yield one, (*sites, *reaching(one.entrypoint, options))
 
 
 def _lent(sites: list[OptionSite], lent: bool) -> list[OptionSite]:

@@ -10,7 +10,7 @@ from appliance.migrations.argv import name_of
 from appliance.migrations.canonical import Deployment, Entrypoint, ReleaseHint
 from appliance.migrations.catalogue import catalogue
 from appliance.migrations.dialects.arg_list import read_items
-from appliance.migrations.dialects.arg_string import started
+from appliance.migrations.dialects.arg_texts import started
 from appliance.migrations.dialects.env_reader import Variables
 from appliance.migrations.dialects.layers import span
 from appliance.migrations.dialects.option_keys import Flavor, OptionKeys

@@ -22,6 +22,7 @@ from appliance.migrations.operations import (
 )
 from appliance.migrations.values import to_text
 
+_WRITTEN = re.compile(r"\{\{.*\|\s*(?:quote|squote|toJson|toYaml|toRawJson)\b")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 
 
@@ -151,6 +152,8 @@ def words(name: str, value: NewValue, path: Path, equals: bool, operation: Opera
         return write_words(name, value, path, equals)
     if not value.text:
         raise CannotEditError(operation, "its value comes from somewhere else")
+    if _WRITTEN.search(value.text):
+        raise CannotEditError(operation, "its template writes quotes, which belong to the place where it stands")
     flag = "--" + ".".join((name, *path))
     return [f"{flag}={value.text}"] if equals else [flag, value.text]
 

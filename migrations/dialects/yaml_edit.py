@@ -15,6 +15,9 @@ _REST = re.compile(r"[ \t]*(?:#[^\r\n]*)?(\r?\n|\Z)")
 _OPEN = re.compile(r"(?:[:-]|[&!]\S*)\Z")
 _PREAMBLE = re.compile(r"(?:[&!]\S*|\s+|#[^\n]*)*")
 _ALIAS = re.compile(r"[ \t]*:(?:[ \t]+\*[^\s,\[\]{}]+)?")
+# a template's line that may write members of its own, and what opens or closes a block of it
+_WRITES = re.compile(r"\s*\{\{-?\s*(?!end\b|else\b|/\*)")
+_BLOCK = re.compile(r"\{\{-?\s*(if|range|with|end)\b")
 _GAP = re.compile(r"[ \t\r\n]*")
 
 Parent = MappingNode | SequenceNode
@@ -97,6 +100,12 @@ def behind_alias(parent: Parent) -> bool:
         if any(not start <= node.start_mark.index <= end for node in nodes):
             return True
     return False
+
+
+def depends(layer: Layer, parent: Node, at: int) -> bool:
+    """Whether a block that a template opens inside the collection is still open there."""
+    words = _BLOCK.findall(layer.text, parent.start_mark.index, at)
+    return 2 * words.count("end") < len(words)
 
 
 def element(layer: Layer, member: Member) -> tuple[int, int]:
@@ -189,8 +198,10 @@ class Changes:
         return found
 
     def _emptied(self, siblings: list[Member]) -> list[Edit]:
-        """A key with nothing behind it would be null; it gets an empty collection."""
+        """A key with nothing behind it would be null; it gets an empty collection, unless a template fills it."""
         text = self.layer.text
+        if _WRITES.match(text, _own_end(self.layer, siblings[-1])):
+            return []
         start = _start(self.layer, siblings[0])
         empty = "[]" if isinstance(self.parent, SequenceNode) else "{}"
         if not _blank_before(text, start):

@@ -17,6 +17,7 @@ from .models import model_remarks
 from .scene import Scene
 from .secrets import advised
 from .unit import unit_remarks
+from .unread import unread, unread_remarks
 from .waiting import waiting_remarks
 
 REMARKS: tuple[Callable[[Scene, int], Iterator[Finding]], ...] = (
@@ -32,6 +33,7 @@ REMARKS: tuple[Callable[[Scene, int], Iterator[Finding]], ...] = (
     waiting_remarks,
     memory_remarks,
     comment_remarks,
+    unread_remarks,
 )
 
-__all__ = ["REMARKS", "Scene", "advised", "concerns"]
+__all__ = ["REMARKS", "Scene", "advised", "concerns", "unread"]

@@ -77,6 +77,8 @@ def told(run: Run, *words: str) -> str:
         ("a.sh", "vllm serve m --chat-template ./t.jinja\n", "1:14 VM0114 --chat-template ./t.jinja: no such file"),
         ("a.sh", "vllm serve m\n# vllm serve m --swap-space 4 \\\n", "2:3 VM0115 comment: still says --swap-space"),
         ("a.sh", "vllm serve microsoft/Phi-3-small-8k-instruct\n", "is by its name a Phi3SmallForCausalLM"),
+        ("a.sh", "vllm serve m\nstart_vllm --swap-space 4\n", "2:12 VM0119 --swap-space: stands where nothing is read"),
+        ("a.yaml", "x:\n  vllm: {other: '--swap-space 4'}\n", "but says --swap-space in line 2: look at it yourself"),
         ("a.sh", "vllm serve m $EXTRA_ARGS --port 1\n", "VM0110 $EXTRA_ARGS: holds more options"),
         (
             "a.sh",
@@ -112,6 +114,7 @@ def test_is_said(run: Run, tmp_path: Path, name: str, text: str, said: str) -> N
         ("vllm serve Qwen/Qwen2.5-7B\n", "VM0116"),
         ("EXTRA_ARGS=(--port 1)\nvllm serve m ${EXTRA_ARGS[@]}\n", "VM0110"),
         ("cat > c.yaml <<E\nmodel: m\nmax-model-len: 9\nE\nvllm serve --config c.yaml\n", "VM0106"),
+        ("docker run --device /dev/kfd vllm/vllm-openai:v0.9.0 m --swap-space 4\n# --swap-space\n", "VM0119"),
         ("vllm serve m &\nuntil curl -s localhost:8000/health; do sleep 10; done\n", "VM0111"),
     ],
 )
