@@ -8,8 +8,9 @@ from appliance.migrations.catalogue import Catalogue, Entry, catalogue
 from appliance.migrations.release import Release
 
 
-def infer_release(sites: Iterable[OptionSite]) -> Release | None:
-    """The newest release that knows all of the options, or as many as any does; None when they tell nothing."""
+def infer_release(sites: Iterable[OptionSite], target: Release) -> Release | None:
+    """The newest release that knows all of the options, or as many as any does, up to `target` where one of those does;
+    None when they tell nothing."""
     book = catalogue()
     counted = Counter((site.kind, site.name) for site in sites)
     entries = [(entry, count) for (kind, name), count in counted.items() if (entry := _entry(book, kind, name))]
@@ -17,7 +18,8 @@ def infer_release(sites: Iterable[OptionSite]) -> Release | None:
     if all(entry.exists(newest) for entry, _ in entries):
         return None
     known = [sum(count for entry, count in entries if entry.exists(index)) for index in range(len(book.releases))]
-    return book.releases[max(range(len(known)), key=lambda index: (known[index], index))]
+    best = [book.releases[index] for index, count in enumerate(known) if count == max(known)]
+    return max((one for one in best if one <= target), default=best[-1])
 
 
 def earliest_release(sites: Iterable[OptionSite]) -> tuple[Release, str] | None:

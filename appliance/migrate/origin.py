@@ -8,7 +8,8 @@ from .finding import Origin
 from .source import Lines
 
 
-def origin_of(deployment: Deployment, given: Release | None, lines: Lines) -> Origin:
+def origin_of(deployment: Deployment, given: Release | None, lines: Lines, target: Release) -> Origin:
+    """A release after `target` is told from the options only where they leave no other."""
     if given is not None:
         return Origin(given, "as you said")
     hint = deployment.release
@@ -16,7 +17,7 @@ def origin_of(deployment: Deployment, given: Release | None, lines: Lines) -> Or
         where = f" in line {lines.at(hint.span.start)[0]}" if hint.span.end else f" in {hint.source}"
         kind = hint.source if hint.span.end else "the pin"
         return Origin(hint.release, f"{kind} {hint.text}{where}")
-    inferred = infer_release(deployment.sites)
+    inferred = infer_release(deployment.sites, target)
     if inferred is not None:
         return Origin(inferred, "the newest release that knows these options")
     earliest = earliest_release(deployment.sites)

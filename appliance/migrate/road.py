@@ -82,7 +82,7 @@ def migrate_source(source: Source, wanted: Wanted) -> Result:
         return replace(blank, dialect=dialect.name, note=note)
     planned = [_planned(dialect.name, deployment, wanted, lines) for deployment in deployments]
     edits, planned = _edited(dialect, text, deployments, planned)
-    origins = [origin_of(deployment, wanted.start, lines) for deployment in deployments]
+    origins = [origin_of(deployment, wanted.start, lines, wanted.target) for deployment in deployments]
     starts = tuple(origin.release for origin in origins)
     scene = Scene(path, dialect.name, text, lines, tuple(deployments), starts, wanted.target)
     outcomes = [_outcome(scene, index, changes, origins[index]) for index, changes in enumerate(planned)]
@@ -118,7 +118,7 @@ class UnwritableError(Exception):
 
 
 def _planned(dialect: str, deployment: Deployment, wanted: Wanted, lines: Lines) -> list[Change]:
-    start = origin_of(deployment, wanted.start, lines).release
+    start = origin_of(deployment, wanted.start, lines, wanted.target).release
     first = takes_model_word(deployment, dialect, wanted.target)
     changes = plan_changes(deployment.sites, start, wanted.target, deployment.model, wanted.comments, first)
     if deployment.entrypoint is Entrypoint.PROFILE:

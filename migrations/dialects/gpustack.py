@@ -21,7 +21,10 @@ def _read(tree: Tree, path: str) -> list[Deployment]:
     found = []
     for root in tree.roots:
         for mapping in walk(root):
-            if get(mapping, "backend_parameters") is None or "vllm" not in (text_of(get(mapping, "backend")) or "vllm"):
+            if (
+                get(mapping, "backend_parameters") is None
+                or "vllm" not in (text_of(get(mapping, "backend")) or "vllm").lower()
+            ):
                 continue
             model = next((text_of(get(mapping, key)) for key in _MODELS if text_of(get(mapping, key))), None)
             label = text_of(get(mapping, "name"))

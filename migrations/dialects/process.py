@@ -17,6 +17,7 @@ from appliance.migrations.dialects.serving import (
     engine_options,
     image_hint,
     model_of,
+    other_command,
     other_engine,
     pin_hint,
     script,
@@ -165,6 +166,8 @@ class Reader(EnvReader):
         parts = [(node, read_items(self.layer, node)) for node in nodes]
         listed = [item for _, part in parts for item in part]
         words = [item.text for item in listed]
+        if other_command(words):
+            return []
         inside = script(words)
         if inside is not None:
             item = listed[inside]

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 from appliance.migrations.argv import name_of
 from appliance.migrations.canonical import Entrypoint, Kind, OptionSite, ReleaseHint, Span
@@ -22,7 +23,9 @@ _VARIABLE = re.compile(r"\$[({]?(\w+)(?::?-([^}]+))?[)}]?")
 _RUN_IMAGE = re.compile(r"(?:[\w.:-]+/)*vllm(?:-[\w-]+|/[\w-]+)?(?::[\w.${}:-]+)?(?:@sha256:\w+)?")
 _OWN_TAGS = re.compile(r"\bai-dynamo/|\blmcache/|\bllm-scaler")
 _INSIDE = re.compile(r"vllm[-_]v?(\d+\.\d+(?:\.\d+)?)")
-PIN = re.compile(r"\bvllm(?:\[[\w,-]*\])?\s*[=~]=\s*v?([0-9][\w.]*)")
+PIN = re.compile(
+    r"\bvllm(?:(?:\[[\w,-]*\])?\s*[=~]=\s*v?(?P<pinned>[0-9][\w.]*)|-(?P<wheel>\d+\.\d+[\w.]*)(?:\+[\w.]*)?-[\w.-]*\.whl)"
+)
 # Options that no other server of models has.
 _MARKS = frozenset(
     {
@@ -49,7 +52,10 @@ _MARKS = frozenset(
 _ENGINE_ENV = re.compile(
     r"VLLM|HF_|HUGGING|CUDA|NCCL|ROC|HIP|HSA|AITER|TORCH|PYTORCH|RAY_|LMCACHE|OMP_|TRITON|FLASH|TPU|XLA|NIXL|UCX|SAFE"
 )
-_OTHERS = re.compile(r"sglang|text-generation|tensorrt|lmdeploy|ollama|llama[._-]?cpp|tgi\b|triton|infinity", re.I)
+_OTHERS = re.compile(
+    r"production-stack/router|semantic-router|aibrix/(?:gateway|controller|metadata)|sglang|text-generation|tensorrt|lmdeploy|ollama|llama[._-]?cpp|tgi\b|triton|infinity",
+    re.I,
+)
 
 
 def serves(words: Sequence[str]) -> tuple[int, Entrypoint] | None:
@@ -77,6 +83,12 @@ def _program(word: str) -> bool:
 def _brought(word: str, options: Sequence[str]) -> bool:
     """A variable that holds the program: `"$VLLM_BIN" serve`, or any that takes the engine's options."""
     return word[:1] == "$" and ("vllm" in word.lower() or engine_options(options))
+
+
+def other_command(words: Sequence[str]) -> bool:
+    """Whether the engine's program is started for something else: `vllm bench ...`, `vllm run-batch ...`."""
+    pairs = pairwise(words)
+    return any(_program(word) and re.match(r"[a-z]", next_) is not None and next_ != "serve" for word, next_ in pairs)
 
 
 def script(words: Sequence[str]) -> int | None:
@@ -127,12 +139,16 @@ def image_hint(image: str, where: Span) -> ReleaseHint | None:
     version = inside[1] if inside else found[3]
     known = Release.parse(version) if (version and found[2].lstrip("v").startswith(version)) or inside else None
     known = known if known and known.major < 2 and (inside or not counts_itself(image)) else None
-    return ReleaseHint(found.group().lstrip("/"), known, where, "image tag")
+    return ReleaseHint(found.group().lstrip("/").rstrip(":"), known, where, "image tag")
 
 
 def pin_hint(text: str, where: Span) -> ReleaseHint | None:
     found = PIN.search(text)
-    return ReleaseHint(found.group(), Release.parse(found[1]), where, "requirement") if found else None
+    return (
+        ReleaseHint(found.group(), Release.parse(found["pinned"] or found["wheel"]), where, "requirement")
+        if found
+        else None
+    )
 
 
 def model_of(sites: Iterable[OptionSite], around: Iterable[OptionSite] = ()) -> str | None:

@@ -32,7 +32,7 @@ _WORDS = re.compile(r"(?:\\\r?\n|\s)*((?:\\[^\r\n]|[^\s\\])+)")
 _VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)(?:\[[@*]\])?\})\Z")
 _SOURCE = re.compile(r"^[ \t]*(?:source|\.)[ \t]+([^\s;&|]+)", re.MULTILINE)
 _ENDINGS = (".env", "env", ".conf", ".cfg")
-_PIN = re.compile(r"\bvllm(?:\[[\w,-]*\])?\s*[=~]=")
+_PIN = re.compile(r"\bvllm(?:(?:\[[\w,-]*\])?\s*[=~]=|-\d+\.\d+[^\s'\"]*\.whl)")
 
 
 class ShellReader(WordsReader):

@@ -1,5 +1,6 @@
 """Servers beside each other on the same devices, whose shares of the memory add up to more than there is."""
 
+import re
 from collections.abc import Iterator
 
 from appliance.diagnostics import Severity
@@ -10,6 +11,7 @@ from appliance.migrations.release import Release
 from ..finding import Finding
 from .scene import Scene, remark
 
+_DEFAULT = re.compile(r"\$\{\w+:?-(\d*\.?\d+)\}")
 _ONE_HOST = ("shell", "compose", "systemd", "makefile")
 
 
@@ -32,10 +34,17 @@ def memory_remarks(scene: Scene, index: int) -> Iterator[Finding]:
 
 
 def _fraction(deployment: Deployment, target: Release) -> float:
-    values = [site.value for site in deployment.sites if site.name == "gpu-memory-utilization"]
+    sites = [site for site in deployment.sites if site.name == "gpu-memory-utilization"]
+    values = [site.value if site.known else _default(site.raw_value or "") for site in sites]
     known = [float(value) for value in values if isinstance(value, int | float)]
     book = catalogue()
     return known[-1] if known else float(book.options["gpu-memory-utilization"].nearest(book.index(target)).default)
+
+
+def _default(text: str) -> float | None:
+    """Of a variable that may be set elsewhere: `${UTIL:-0.4}`."""
+    found = _DEFAULT.fullmatch(text)
+    return float(found[1]) if found else None
 
 
 def _text(deployment: Deployment, name: str) -> str:

@@ -62,7 +62,7 @@ def test_last_good_looks_back_from_a_number_for_another_text(history: History) -
     tried(history, "three", "failed")
     again = tried(history, "two")
     assert history.last_good() == history.get(again)
-    back = history.last_good(before=again, unlike=text_hash("two"))
+    back = history.last_good(before=again, unlike=(text_hash("two"), ""))
     assert back is not None and back.text == "one"
     assert history.last_good(before=again) == history.get(two)
     assert history.last_good(before=1) is None
