@@ -237,7 +237,8 @@ def _as_inner(leaf: Leaf, site: OptionSite) -> Leaf:
 
 
 def _add(site: OptionSite, leaf: Leaf) -> Add:
-    return Add(leaf.name, _plain(leaf), leaf.path, _KINDS[leaf.room], site if leaf.room is _place(site)[0] else None)
+    beside = site if leaf.room is _place(site)[0] else None
+    return Add(leaf.name, _plain(leaf), leaf.path, _KINDS[leaf.room], beside, site)
 
 
 def _nested(leaves: list[Leaf], depth: int) -> Plain:

@@ -76,6 +76,8 @@ class Add:
     path: Path = ()
     kind: Kind = Kind.OPTION
     after: OptionSite | None = None
+    of: OptionSite | None = None
+    """What it comes from."""
 
 
 @dataclass(frozen=True, slots=True)

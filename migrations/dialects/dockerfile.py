@@ -175,7 +175,8 @@ class _File(WordsReader):
             named = engine_image(stage.image) and stage.entry is None
             if not named and (not engine_options(texts) or other_engine(stage.image)):
                 return
-            found = (0, Entrypoint.IMAGE) if stage.entry is None else (len(lists[0].pieces), Entrypoint.IMAGE)
+            # a program of the image's own hands its words on, who knows how
+            found = (0, Entrypoint.IMAGE) if stage.entry is None else (len(lists[0].pieces), Entrypoint.API_SERVER)
         start, entrypoint = found
         words = lists[-1]
         home = Home(words, len(words.pieces) - 1, env_line=(self.layer, line.start, "ENV {}"), remark=words.remark)

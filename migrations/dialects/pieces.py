@@ -102,6 +102,7 @@ class Remark:
         return self.layer.edit(self.offset, self.offset, line)
 
 
+_OWN_REMARK = re.compile(r"\n[ \t]*#")
 _COMMA_ONLY = re.compile(r"[ \t]*,[ \t]*\\?[ \t]*\r?")
 
 
@@ -182,11 +183,15 @@ class WordList:
         """The words as first..last, with nothing but gaps inside."""
         found: list[tuple[int, int]] = []
         for index in sorted(indexes):
-            if found and found[-1][1] + 1 == index and self.after(index - 1)[1]:
+            if found and found[-1][1] + 1 == index and self.after(index - 1)[1] and not self._remarked(index):
                 found[-1] = (found[-1][0], index)
             else:
                 found.append((index, index))
         return found
+
+    def _remarked(self, index: int) -> bool:
+        """Whether a comment on a line of its own stands in front of the word."""
+        return _OWN_REMARK.search(self.layer.text, self.pieces[index - 1].end, self.pieces[index].start) is not None
 
     def element(self, first: int, last: int) -> Span:
         """The words with the gaps on both sides; those at the ends of a statement take its ends with them."""

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from appliance.migrations.canonical import Deployment, ReleaseHint, Span
+from appliance.migrations.dialects.layers import Layer, span
 from appliance.migrations.dialects.serving import pin_hint
 
 _FILES = (
@@ -17,6 +18,8 @@ _FILES = (
     "environment.yaml",
 )
 _LINE = re.compile(r"^[^#\n]*?\b(vllm(?:\[[\w,-]*\])?\s*[=~]?=\s*v?\d[\w.]*)", re.MULTILINE)
+_INSTALLED = re.compile(r"\bvllm(?:(?:\[[\w,-]*\])?\s*[=~]=|-\d+\.\d+[^\s'\"]*\.whl)")
+_STOP = re.compile(r"[\s'\"]")
 _LIMIT = 1 << 20
 
 
@@ -27,6 +30,17 @@ def pinned(text: str) -> ReleaseHint | None:
         return None
     requirement = re.sub(r"\s*[=~]?=\s*", "==", found[1], count=1)
     return pin_hint(requirement, Span(found.start(1), found.end(1)))
+
+
+def pin_in(layer: Layer) -> ReleaseHint | None:
+    """What a script installs."""
+    text = layer.text
+    found = _INSTALLED.search(text)
+    if found is None:
+        return None
+    stop = _STOP.search(text, found.end() + 1)
+    cut = stop.start() if stop else len(text)
+    return pin_hint(text[found.start() : cut], span(layer, found.start(), cut))
 
 
 def neighbour(path: str) -> ReleaseHint | None:

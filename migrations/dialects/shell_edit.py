@@ -1,5 +1,6 @@
 """Edits of deployments made of word lists: statements that go as a whole, remarks above, places for what is new."""
 
+import re
 from collections.abc import Iterable, Sequence
 
 from appliance.migrations.canonical import Deployment, Edit, Kind
@@ -9,7 +10,7 @@ from appliance.migrations.dialects.pieces import CannotWriteError, WordList, sta
 from appliance.migrations.dialects.word_edit import WordEditor, option_words, setting
 from appliance.migrations.dialects.word_sites import Place
 from appliance.migrations.dialects.words_reader import Home
-from appliance.migrations.operations import Add, CannotEditError, Comment, Operation
+from appliance.migrations.operations import Add, CannotEditError, Comment, Operation, Remove
 
 
 def edit_words(deployment: Deployment, operations: Sequence[Operation]) -> list[Edit]:
@@ -23,12 +24,41 @@ def edit_words(deployment: Deployment, operations: Sequence[Operation]) -> list[
                 edit = place.words.remark.edit(operation.text)
                 remarks |= {edit: None} if edit else {}
         elif isinstance(operation, Add):
+            _reach(operation, deployment.handle)
             if place is None or place.borrowed or not _follows(editor, place, operation):
                 _add(editor, deployment, operation, remarks)
         elif place and not place.borrowed:
+            if isinstance(operation, Remove):
+                _unread(operation, place.words)
             editor.do(operation)
     edits = editor.edits()
     return [*remarks, *edits, *_dropped(editor.emptied)]
+
+
+def _reach(operation: Add, home: Home | None) -> None:
+    """Raises CannotEditError where a variable that becomes an option is not always set when the command runs."""
+    site = operation.of
+    if site is None or site.source or site.kind is not Kind.ENV or operation.kind is not Kind.OPTION or home is None:
+        return
+    words: WordList = site.handle.words
+    statement: Statement | None = words.statement
+    if statement is None:
+        return
+    elsewhere = not statement.block.top and statement.block is not home.block
+    if elsewhere or words.pieces[0].start > statement.start:
+        raise CannotEditError(operation, "it is set under a condition, or out of the command's reach")
+
+
+def _unread(operation: Remove, words: WordList) -> None:
+    """Raises CannotEditError where the script uses a variable itself, without which it may stop."""
+    site = operation.site
+    if site.kind is not Kind.ENV or words.statement is None:
+        return
+    place: Place = site.handle
+    piece = words.pieces[place.last]
+    for found in re.finditer(rf"\$(?:{site.name}\b|\{{{site.name}\b(?!:?[-+?=]))", words.layer.text):
+        if not piece.start <= found.start() < piece.end:
+            raise CannotEditError(operation, f"the script itself reads ${site.name}")
 
 
 def _follows(editor: WordEditor, place: Place, operation: Add) -> bool:

@@ -16,10 +16,10 @@ from appliance.migrations.dialects.layers import Inlay, Layer, part, span
 from appliance.migrations.dialects.lines import tokens
 from appliance.migrations.dialects.outside import env_file
 from appliance.migrations.dialects.pieces import Piece, Remark, WordList
+from appliance.migrations.dialects.pins import pin_in
 from appliance.migrations.dialects.quoting import ARRAY, SHELL, SPLIT
-from appliance.migrations.dialects.serving import pin_hint
 from appliance.migrations.dialects.shell_exports import exported, handed
-from appliance.migrations.dialects.word_sites import env_site
+from appliance.migrations.dialects.word_sites import Place, env_site
 from appliance.migrations.dialects.words_reader import Draft, Seen, WordsReader
 from appliance.migrations.values import templated
 
@@ -32,7 +32,6 @@ _WORDS = re.compile(r"(?:\\\r?\n|\s)*((?:\\[^\r\n]|[^\s\\])+)")
 _VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)(?:\[[@*]\])?\})\Z")
 _SOURCE = re.compile(r"^[ \t]*(?:source|\.)[ \t]+([^\s;&|]+)", re.MULTILINE)
 _ENDINGS = (".env", "env", ".conf", ".cfg")
-_PIN = re.compile(r"\bvllm(?:(?:\[[\w,-]*\])?\s*[=~]=|-\d+\.\d+[^\s'\"]*\.whl)")
 
 
 class ShellReader(WordsReader):
@@ -72,6 +71,7 @@ class ShellReader(WordsReader):
             elif item.items or "vllm" in item.whole.text:
                 self._assigned(item, known)
             for draft in self._drafts[before:]:
+                draft.home.block = draft.home.block or item.statement.block
                 if id(draft) not in self._ready:
                     self._share(draft)
         found = [draft.finished(self.literals) for draft in self._drafts] + self._nested
@@ -97,13 +97,7 @@ class ShellReader(WordsReader):
         return any(command.assignments < len(command.pieces) for command in commands)
 
     def pin(self) -> ReleaseHint | None:
-        found = _PIN.search(self.layer.text)
-        if not found:
-            return None
-        end = len(self.layer.text)
-        stop = re.compile(r"[\s'\"]").search(self.layer.text, found.end() + 1)
-        cut = stop.start() if stop else end
-        return pin_hint(self.layer.text[found.start() : cut], span(self.layer, found.start(), cut))
+        return pin_in(self.layer)
 
     def _source(self) -> None:
         """Files of variables that the script reads: `source .env`, `. ./config.env`."""
@@ -203,12 +197,22 @@ class ShellReader(WordsReader):
             return
         inner = ShellReader(value, self._remark or assignment.statement.remark, self._depth + 1, self._seen)
         found = inner.read(env.take())
+        if self._cut_at_blanks(assignment.name):
+            for site in (site for one in found for site in one.sites if isinstance(site.handle, Place)):
+                site.handle.words.syntax = SPLIT
         self._nested += found
         if inner._drafts and len(found) == 1:
             self._nested.pop()
             self._drafts += inner._drafts
             self._ready.add(id(inner._drafts[-1]))
             self._more(assignment.name, inner._drafts[-1], assignment)
+
+    def _cut_at_blanks(self, name: str) -> bool:
+        """Whether a command held in a variable is run as `$CMD`, so that quotes inside it are letters."""
+        bare = re.search(
+            rf"^[ \t]*(?:exec |nohup |time )?\$\{{?{name}\}}?(?=[\s;&|>]|\Z)", self.layer.text, re.MULTILINE
+        )
+        return bare is not None
 
     def _more(self, name: str, draft: Draft, first: Assignment) -> None:
         """What later lines add to a command kept in a variable."""

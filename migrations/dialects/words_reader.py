@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from appliance.migrations.canonical import (
     UNKNOWN,
@@ -43,6 +44,8 @@ class Home:
     docker: bool = False
     env_line: tuple[Layer, int, str] | None = None
     remark: Remark | None = None
+    block: Any = None
+    """The body of the script in which the command stands."""
 
 
 @dataclass

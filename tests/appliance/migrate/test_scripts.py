@@ -1,0 +1,51 @@
+"""Scripts written anew: what may be moved, and what would break them."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Run = Callable[..., Any]
+
+
+def migrated(run: Run, tmp_path: Path, text: str) -> str:
+    (tmp_path / "a.sh").write_text(text)
+    assert run("migrate", "--write", "--no-comments", "--from", "0.10", "a.sh").code == 0
+    return (tmp_path / "a.sh").read_text()
+
+
+MOVED = "export VLLM_ATTENTION_BACKEND=FLASHINFER"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"if x; then\n  {MOVED}\nfi\nvllm serve m\n",
+        f"[ -n x ] && {MOVED}\nvllm serve m\n",
+        f"run() {{\n  {MOVED}\n  vllm serve m\n}}\nrun\nvllm serve n\n",
+        f"{MOVED}\necho $VLLM_ATTENTION_BACKEND\nvllm serve m\n",
+    ],
+    ids=["if", "and", "function", "read"],
+)
+def test_a_variable_that_is_not_always_there_becomes_no_option(run: Run, tmp_path: Path, text: str) -> None:
+    assert migrated(run, tmp_path, text) == text
+
+
+@pytest.mark.parametrize("text", [f"{MOVED}\nvllm serve m\n", f"f() {{\n  {MOVED}\n  vllm serve m\n}}\n"])
+def test_one_that_is_does(run: Run, tmp_path: Path, text: str) -> None:
+    new = migrated(run, tmp_path, text)
+    assert MOVED not in new and "vllm serve m --attention-backend FLASHINFER\n" in new
+
+
+def test_a_command_in_a_variable_gets_no_quotes_unless_a_shell_reads_it(run: Run, tmp_path: Path) -> None:
+    held = 'CMD="vllm serve m --speculative-model d --num-speculative-tokens 5"\n'
+    assert """config {\\"model\\":\\"d\\",\\"num""" in migrated(run, tmp_path, f"{held}$CMD\n")
+    assert """config '{\\"model\\": \\"d\\", \\"num""" in migrated(run, tmp_path, f'{held}eval "$CMD"\n')
+
+
+def test_a_comment_between_two_that_go_stays(run: Run, tmp_path: Path) -> None:
+    text = "A=(\n  --swap-space 4\n  # a note\n  --disable-log-requests\n  --port 1\n)\nvllm serve m ${A[@]}\n"
+    assert migrated(run, tmp_path, text) == text.replace("  --swap-space 4\n", "").replace(
+        "  --disable-log-requests\n", ""
+    )
