@@ -73,6 +73,8 @@ class Container:
 
 def talks(words: Sequence[str]) -> bool:
     """Whether the command only speaks about its words."""
+    if words[1:2] == ["run"] and PurePosixPath(words[0]).name in ("conda", "mamba"):
+        return False
     return bool(words) and PurePosixPath(words[0]).name in _TALKERS
 
 

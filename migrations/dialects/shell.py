@@ -15,6 +15,7 @@ from appliance.migrations.dialects.env_lines import only_settings
 from appliance.migrations.dialects.layers import FileLayer
 from appliance.migrations.dialects.pins import with_neighbours
 from appliance.migrations.dialects.shell_edit import edit_words
+from appliance.migrations.dialects.shell_exports import runs
 from appliance.migrations.dialects.shell_reader import ShellReader
 from appliance.migrations.dialects.words_reader import Seen
 from appliance.migrations.operations import Operation
@@ -40,7 +41,7 @@ class _Shell:
         found = reader.read()
         if not found and (settings := reader.settings()):
             found = [Deployment(tuple(settings), Entrypoint.SERVE, release=reader.pin(), takes_options=False)]
-        if not found and only_settings(text) and not reader.runs():
+        if not found and only_settings(text) and not runs(reader.layer):
             found = load("dotenv").read("", text)
         return with_neighbours(path, found)
 

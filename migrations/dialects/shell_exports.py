@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from appliance.migrations.canonical import OptionSite
-from appliance.migrations.dialects.bash_tree import Assignment, Script, Statement
+from appliance.migrations.dialects.bash_tree import Assignment, Script, Statement, read_script
 from appliance.migrations.dialects.launch import SETTING
 from appliance.migrations.dialects.layers import Layer
 from appliance.migrations.dialects.pieces import Piece, Remark, WordList
@@ -48,6 +48,18 @@ def handed(layer: Layer, script: Script, remark: Remark | None) -> list[OptionSi
         named = ((index, piece.text.partition("=")) for index, piece in enumerate(pieces[:start]))
         found += [env_site(words, index) for index, (name, equals, _) in named if equals and engine_variable(name)]
     return found
+
+
+def runs(layer: Layer) -> bool:
+    """Whether the text starts anything at all."""
+    commands = read_script(layer, every=True).commands
+    return any(command.assignments < len(command.pieces) for command in commands)
+
+
+def cut_at_blanks(text: str, name: str) -> bool:
+    """Whether a command held in a variable is run as `$CMD`, so that quotes inside it are letters."""
+    bare = rf"^[ \t]*(?:exec |nohup |time )?\$\{{?{name}\}}?(?=[\s;&|>]|\Z)"
+    return re.search(bare, text, re.MULTILINE) is not None
 
 
 def _words(layer: Layer, pieces: Sequence[Piece], remark: Remark | None, statement: Statement) -> WordList:

@@ -18,7 +18,7 @@ from appliance.migrations.dialects.outside import env_file
 from appliance.migrations.dialects.pieces import Piece, Remark, WordList
 from appliance.migrations.dialects.pins import pin_in
 from appliance.migrations.dialects.quoting import ARRAY, SHELL, SPLIT
-from appliance.migrations.dialects.shell_exports import exported, handed
+from appliance.migrations.dialects.shell_exports import cut_at_blanks, exported, handed
 from appliance.migrations.dialects.word_sites import Place, env_site
 from appliance.migrations.dialects.words_reader import Draft, Seen, WordsReader
 from appliance.migrations.values import templated
@@ -37,10 +37,18 @@ _ENDINGS = (".env", "env", ".conf", ".cfg")
 class ShellReader(WordsReader):
     """Reads one layer; texts inside its quotes and here-documents are read by readers of their own."""
 
-    def __init__(self, layer: Layer, remark: Remark | None = None, depth: int = 0, seen: Seen | None = None) -> None:
+    def __init__(
+        self,
+        layer: Layer,
+        remark: Remark | None = None,
+        depth: int = 0,
+        seen: Seen | None = None,
+        outer: "ShellReader | None" = None,
+    ) -> None:
         super().__init__(layer, remark, seen)
         self.script: Script = read_script(layer)
         self._depth = depth
+        self._outer = outer
         self._nested: list[Deployment] = []
         self._by_name: dict[str, list[Assignment]] = {}
         for assignment in self.script.assignments:
@@ -91,11 +99,6 @@ class ShellReader(WordsReader):
         """The variables alone, exported or set for one command, for a file that does not start the engine itself."""
         return [*self._exports(), *handed(self.layer, read_script(self.layer, every=True), self._remark)]
 
-    def runs(self) -> bool:
-        """Whether anything is started at all."""
-        commands = read_script(self.layer, every=True).commands
-        return any(command.assignments < len(command.pieces) for command in commands)
-
     def pin(self) -> ReleaseHint | None:
         return pin_in(self.layer)
 
@@ -137,7 +140,9 @@ class ShellReader(WordsReader):
         return [WordList(self.layer, tokens(self.layer.text, start, end), SHELL, start, end, self._remark)]
 
     def _options_of(self, name: str) -> list[WordList]:
-        """The arrays and option strings that a variable is made of."""
+        """The arrays and option strings that a variable is made of, in this text or the one around it."""
+        if self._outer is not None and name not in self._by_name and name not in self._lists:
+            return self._outer._options_of(name)
         if name not in self._lists:
             lists = [self._list(assignment) for assignment in self._by_name.get(name, ())]
             self._lists[name] = [words for words in lists if words and any(p.text[:1] == "-" for p in words.pieces)]
@@ -195,9 +200,9 @@ class ShellReader(WordsReader):
         value = self._value(assignment) if "vllm" in assignment.whole.text else None
         if value is None or self._depth >= _DEPTH or not NESTED.search(value.text):
             return
-        inner = ShellReader(value, self._remark or assignment.statement.remark, self._depth + 1, self._seen)
+        inner = ShellReader(value, self._remark or assignment.statement.remark, self._depth + 1, self._seen, self)
         found = inner.read(env.take())
-        if self._cut_at_blanks(assignment.name):
+        if cut_at_blanks(self.layer.text, assignment.name):
             for site in (site for one in found for site in one.sites if isinstance(site.handle, Place)):
                 site.handle.words.syntax = SPLIT
         self._nested += found
@@ -206,13 +211,6 @@ class ShellReader(WordsReader):
             self._drafts += inner._drafts
             self._ready.add(id(inner._drafts[-1]))
             self._more(assignment.name, inner._drafts[-1], assignment)
-
-    def _cut_at_blanks(self, name: str) -> bool:
-        """Whether a command held in a variable is run as `$CMD`, so that quotes inside it are letters."""
-        bare = re.search(
-            rf"^[ \t]*(?:exec |nohup |time )?\$\{{?{name}\}}?(?=[\s;&|>]|\Z)", self.layer.text, re.MULTILINE
-        )
-        return bare is not None
 
     def _more(self, name: str, draft: Draft, first: Assignment) -> None:
         """What later lines add to a command kept in a variable."""
@@ -235,7 +233,7 @@ class ShellReader(WordsReader):
                 around = [at for at in self._around(texts, command) if SETTING.match(pieces[at[0]].text, at[1])]
                 local = [env_site(words, *at) for at in around if pieces[at[0]] is not piece]
                 handed = self._handed(texts, command, env)
-                found = ShellReader(inner, remark, self._depth + 1, self._seen).read([*handed, *local])
+                found = ShellReader(inner, remark, self._depth + 1, self._seen, self).read([*handed, *local])
                 picture = self._image_in_front(words, index)
                 self._nested += [replace(one, release=one.release or picture) for one in found]
                 return

@@ -27,6 +27,7 @@ from appliance.migrations.release import Release
 from appliance.migrations.values import parse
 
 _VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)(?:\[[@*]\])?\})\Z")
+_PARTS = re.compile(r"\$(?:(\w+)|\{(\w+)(?::-[^}]*)?\})")
 _PYTHON = re.compile(r"(?:\A|/)(python(3\.\d+))\Z")
 _DEFAULT = re.compile(r"\"?\$\{\w+:?-([^}]*)\}\"?\Z")
 
@@ -193,12 +194,16 @@ class WordsReader:
     def _image(self, words: WordList, found: Launch) -> ReleaseHint | None:
         assert found.image is not None
         piece = words.pieces[found.image]
-        return image_hint(self._word(piece), span(self.layer, piece.start, piece.end))
+        return image_hint(self._expanded(piece), span(self.layer, piece.start, piece.end))
+
+    def _expanded(self, piece: Piece) -> str:
+        """The word with the variables that hold one known text."""
+        return _PARTS.sub(lambda found: self.literals.get(found[1] or found[2], found.group()), self._word(piece))
 
     def _image_in_front(self, words: WordList, behind: int) -> ReleaseHint | None:
         """An image with a tag among the words in front, whatever program of the cluster takes it."""
         for piece in words.pieces[:behind]:
-            word = self._word(piece)
+            word = self._expanded(piece)
             hint = image_hint(word, span(self.layer, piece.start, piece.end)) if TAGGED.search(word) else None
             if hint is not None and hint.release is not None:
                 return hint

@@ -16,7 +16,9 @@ for _rule in RULES:
     if _rule.match is not None or (_rule.target.path and not _rule.behaviour):
         _BY_NAME.setdefault((_rule.target.room, _rule.target.name), []).append(_rule)
 # variables that hold options rather than a value
-_MORE = re.compile(r"\$[({]?(\w*(?:ARGS|OPTS|OPTIONS|FLAGS|PARAMS)\w*)(?:\[[@*]\])?[)}]?", re.IGNORECASE)
+_MORE = re.compile(
+    r"\$[({]?([@*]|\w*(?:ARGS|OPTS|OPTIONS|FLAGS|PARAMS|EXTRA|MORE)\w*)(?:\[[@*]\])?[)}]?", re.IGNORECASE
+)
 # a variable that is set, and what to; an argument of the script or of the function around it
 _SET = r"(?<![\w$]){}\"?\s*(?:\+?=|:(?!-))([^\n]*)"
 _ARGUMENT = re.compile(r"[\"'(]*\$(?:[\d@*]|\{[\d@*])")
@@ -67,8 +69,9 @@ def _more(scene: Scene, deployment: Deployment) -> Iterator[Finding]:
             return
         inside = any(start <= at < end for start, end in taken)
         set_here = [one[1] for one in re.finditer(_SET.format(re.escape(name)), scene.text)]
-        handed = bool(set_here) and all(_ARGUMENT.match(value) for value in set_here)
-        if inside or name in seen or (set_here and not handed):
+        handed = name in ("@", "*") or (bool(set_here) and all(_ARGUMENT.match(value) for value in set_here))
+        looped = re.search(rf"\b(?:for|read)\s+(?:-\w+\s+)*{re.escape(name)}\b", scene.text)
+        if inside or name in seen or looped or (set_here and not handed):
             continue
         seen.add(name)
         fact = "holds more options, which are " + ("arguments of a call" if handed else "not in this file")

@@ -49,3 +49,16 @@ def test_a_comment_between_two_that_go_stays(run: Run, tmp_path: Path) -> None:
     assert migrated(run, tmp_path, text) == text.replace("  --swap-space 4\n", "").replace(
         "  --disable-log-requests\n", ""
     )
+
+
+@pytest.mark.parametrize(
+    "line",
+    ['bash -c "vllm serve m $OPTS"', 'CMD="vllm serve m $OPTS"\neval "$CMD"', "conda run -n v vllm serve m $OPTS"],
+)
+def test_options_in_a_variable_are_found_from_inside_quotes(run: Run, tmp_path: Path, line: str) -> None:
+    assert migrated(run, tmp_path, f'OPTS="--swap-space 4 --port 1"\n{line}\n') == f'OPTS="--port 1"\n{line}\n'
+
+
+def test_an_image_in_pieces_tells_the_release(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "a.sh").write_text("IMG=vllm/vllm-openai\nTAG=v0.8.5\ndocker run $IMG:$TAG --model m --swap-space 4\n")
+    assert "from 0.8.5 (image tag vllm/vllm-openai:v0.8.5 in line 3)" in run("migrate", "a.sh").out
