@@ -1,6 +1,7 @@
 """Options that the target does not take, in places from which nothing is read: no edit there, but no silence either."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
@@ -35,15 +36,28 @@ def unread(text: str, target: Release, deployments: Iterable[Deployment] = ()) -
     """Offset and name of each such option, where the text speaks of the engine."""
     if "vllm" not in text.lower():
         return
-    taken = [(site.element.start, site.element.end) for one in deployments for site in one.sites if not site.source]
+    elements = (site.element for one in deployments for site in one.sites if not site.source)
+    taken = _joined((element.start, element.end) for element in elements)
     seen = set()
     for found in _FLAG.finditer(text):
         name, at = found[1].replace("_", "-"), found.start()
         if name in seen or name not in _gone(target) or _REMARK.match(text, text.rfind("\n", 0, at) + 1):
             continue
-        if not any(start <= at < end for start, end in taken):
+        place = bisect_right(taken, (at, len(text)))
+        if not place or taken[place - 1][1] <= at:
             seen.add(name)
             yield at, name
+
+
+def _joined(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """In order, without overlaps."""
+    found: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if found and start <= found[-1][1]:
+            found[-1] = (found[-1][0], max(found[-1][1], end))
+        else:
+            found.append((start, end))
+    return found
 
 
 @lru_cache(maxsize=8)
