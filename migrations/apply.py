@@ -53,7 +53,7 @@ def apply_rules(rules: Iterable[Rule], settings: Settings, model: str | None) ->
             for name in {(put.target.room, put.target.name) for put in rule.puts or ()} - named:
                 named.add(name)
                 for later in by_name.get(name, ()):
-                    if later[0] > place:
+                    if later[0] > place or rule.alias:
                         heappush(waiting, later)
     return steps
 
@@ -134,7 +134,7 @@ def _put(put: Put, target: Target, leaves: list[Leaf]) -> list[Leaf]:
             Leaf(place.room, place.name, place.path + path, value, first.site, None) for path, value in flat(put.value)
         ]
     if put.values is None and put.convert is None:
-        return [_moved(leaf, target, place, depth) for leaf in leaves]
+        return [one for leaf in leaves for one in _opened(_moved(leaf, target, place, depth))]
     value = value_of(leaves, depth)
     if value is UNKNOWN or isinstance(value, Raw):
         raise _StuckError("its value is filled in later, so it cannot be translated here")
@@ -175,6 +175,13 @@ def _moved(leaf: Leaf, target: Target, place: Target, depth: int) -> Leaf:
         value = _typed(value, place.name, path)
     changed = leaf.changed or (value != leaf.value and _text(value) != _text(leaf.value))
     return replace(leaf, room=place.room, name=place.name, path=path, value=value, changed=changed)
+
+
+def _opened(leaf: Leaf) -> list[Leaf]:
+    """Text that has become a mapping, key by key, so that later rules see the keys."""
+    if not isinstance(leaf.value, dict) or not leaf.value:
+        return [leaf]
+    return [replace(leaf, path=leaf.path + path, value=value, origin=None) for path, value in flat(leaf.value)]
 
 
 def _is_switch(place: Target) -> bool:

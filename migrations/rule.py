@@ -169,6 +169,8 @@ class Rule:
     before: str = ""
     after: str = ""
     advice: str = field(default="")
+    alias: bool = False
+    """The old name was another spelling of the new one, so that older rules about that one hold, too."""
 
     @property
     def way_out(self) -> str:

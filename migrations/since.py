@@ -1,6 +1,7 @@
 """Short hand for rule files: `since = Since("0.18.1")`, then one call per rule."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from appliance.migrations.canonical import Plain
 from appliance.migrations.operations import KEEP, Keep
@@ -72,9 +73,11 @@ class Since:
         convert: str | None = None,
         safe: bool = True,
         match: Match | None = None,
+        alias: bool = False,
     ) -> Rule:
         put = Put(new, values=values, convert=convert)
-        return self._rule(code, nature, target, reason, evidence, before, after, match, puts=(put,), safe=safe)
+        made = self._rule(code, nature, target, reason, evidence, before, after, match, puts=(put,), safe=safe)
+        return replace(made, alias=alias)
 
     def moved(
         self, code: str, target: Target, new: Target, reason: str, evidence: str, before: str, after: str

@@ -121,6 +121,7 @@ RULES = (
         "-O.level=3",
         "--compilation-config.level 3",
         match=Like(r"\s*\{"),
+        alias=True,
     ),
     since.meaning(
         "VM1211",

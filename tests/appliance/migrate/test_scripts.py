@@ -62,3 +62,19 @@ def test_options_in_a_variable_are_found_from_inside_quotes(run: Run, tmp_path: 
 def test_an_image_in_pieces_tells_the_release(run: Run, tmp_path: Path) -> None:
     (tmp_path / "a.sh").write_text("IMG=vllm/vllm-openai\nTAG=v0.8.5\ndocker run $IMG:$TAG --model m --swap-space 4\n")
     assert "from 0.8.5 (image tag vllm/vllm-openai:v0.8.5 in line 3)" in run("migrate", "a.sh").out
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("-O '{\"level\":3}'", "--compilation-config.mode '3'"),
+        ("-O.level=3 -O '{\"level\":3}'", "--compilation-config.mode=3"),
+        ("-O '{\"full_cuda_graph\": true}'", "--compilation-config.cudagraph_mode 'FULL'"),
+        ("-O.full_cuda_graph true", "--compilation-config.cudagraph_mode FULL"),
+    ],
+)
+def test_another_spelling_of_an_option_goes_all_the_way_at_once(run: Run, tmp_path: Path, old: str, new: str) -> None:
+    """Rules older than the one that took the spelling away were followed in a second run only."""
+    once = migrated(run, tmp_path, f"vllm serve m {old}\n")
+    assert once == f"vllm serve m {new}\n"
+    assert run("migrate", "--check", "a.sh").code == 0
