@@ -179,6 +179,17 @@ class Edit:
     replacement: str
 
 
+def merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """In order, those that overlap or touch made one."""
+    found: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if found and start <= found[-1][1]:
+            found[-1] = (found[-1][0], max(found[-1][1], end))
+        else:
+            found.append((start, end))
+    return found
+
+
 class OverlapError(ValueError):
     """Two edits claim the same characters."""
 

@@ -3,7 +3,9 @@
 import os
 import shlex
 import sys
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,7 +13,7 @@ import typer
 
 if TYPE_CHECKING:
     from appliance.diagnostics import Diagnostic
-    from appliance.plan import HardwareSnapshot
+    from appliance.plan import HardwareSnapshot, Plan
     from appliance.render import Subject
 
 
@@ -35,8 +37,9 @@ def render(
 ) -> None:
     """Write what runs a profile elsewhere. Equal inputs give equal bytes; secrets are referred to, never written."""
     from appliance.diagnostics import Severity
-    from appliance.render import RENDERERS, Options, find_renderer
+    from appliance.render import RENDERERS, Options, Subject, find_renderer
 
+    from .offline import plan_offline, validate_offline
     from .show import show
 
     if kind not in RENDERERS:
@@ -50,11 +53,13 @@ def render(
     command += ["--monitor"] if monitor else []
     command += ["--node-rank", str(node_rank)] if node_rank else []
     machine, forecast = _machine(hardware)
-    subject = _subject(file, machine, forecast, shlex.join(command))
+    checked, profile = validate_offline(file)
+    plan = partial(plan_offline, file, checked, profile, forecast=forecast)
+    subject = Subject(checked.document, profile, plan(machine), shlex.join(command), os.environ)
     rendered = find_renderer(kind).render(subject, options)
     notes = [subject.remark("AP0811", Severity.NOTE, "", note, "see `appliance plan`") for note in subject.plan.notes]
     if kind != "vllm":
-        notes += _smaller_inside(file, subject, machine, forecast)
+        notes += _smaller_inside(subject, machine, plan)
     show([*rendered.remarks, *notes], file=sys.stderr)
     if hardware == "auto" and kind != "vllm":
         show([_planned_here(file)], file=sys.stderr)
@@ -75,37 +80,26 @@ def _machine(name: str) -> "tuple[HardwareSnapshot, bool]":
     return found, forecast
 
 
-def _subject(file: Path, machine: "HardwareSnapshot", forecast: bool, command: str) -> "Subject":
-    """ApplianceError for a profile with errors, a model that is not here, or a plan that does not fit."""
-    from appliance.render import Subject
-
-    from .offline import plan_offline, validate_offline
-
-    checked, profile = validate_offline(file)
-    plan = plan_offline(file, checked, profile, machine, forecast)
-    return Subject(checked.document, profile, plan, command, os.environ)
-
-
-def _smaller_inside(file: Path, subject: "Subject", machine: "HardwareSnapshot", forecast: bool) -> "list[Diagnostic]":
+def _smaller_inside(
+    subject: "Subject", machine: "HardwareSnapshot", plan: "Callable[[HardwareSnapshot], Plan]"
+) -> "list[Diagnostic]":
     """Plans once more within the limit that is rendered, as the appliance will."""
     from appliance.diagnostics import Severity
     from appliance.plan.units import size
     from appliance.render.sizing import SUPERVISOR, sizing
 
-    from .offline import plan_offline, validate_offline
-
-    sizes, plan = sizing(subject), subject.plan
+    sizes, held = sizing(subject), subject.plan.memory
     if not sizes.limited:
         return []
     left = sizes.memory - SUPERVISOR
     within = replace(machine, memory=sizes.memory, memory_available=left, cores=sizes.cores, limited=True)
-    inside = plan_offline(file, *validate_offline(file), within, forecast)
-    if inside.memory.kv_pool >= plan.memory.kv_pool:
+    inside = plan(within).memory
+    if inside.kv_pool >= held.kv_pool:
         return []
-    tokens = f" ({inside.memory.kv_tokens:,} tokens)" if inside.memory.kv_tokens else ""
-    fact = f"auto takes {size(inside.memory.kv_pool)}{tokens} inside the memory limit of {size(sizes.memory)}"
-    fact += f", {size(plan.memory.kv_pool)} on {machine.name}"
-    asked = f"{plan.memory.kv_tokens} tokens" if plan.memory.kv_tokens else size(plan.memory.kv_pool).replace(" ", "")
+    tokens = f" ({inside.kv_tokens:,} tokens)" if inside.kv_tokens else ""
+    fact = f"auto takes {size(inside.kv_pool)}{tokens} inside the memory limit of {size(sizes.memory)}"
+    fact += f", {size(held.kv_pool)} on {machine.name}"
+    asked = f"{held.kv_tokens} tokens" if held.kv_tokens else size(held.kv_pool).replace(" ", "")
     fix = f"write kv_cache.size: {asked}, to have what was planned"
     return [subject.remark("AP0814", Severity.NOTE, "kv_cache.size", fact, fix)]
 

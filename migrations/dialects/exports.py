@@ -3,7 +3,7 @@
 from bisect import bisect_left, insort
 from collections.abc import Iterable, Iterator, Sequence
 
-from appliance.migrations.canonical import Deployment, OptionSite
+from appliance.migrations.canonical import Deployment, OptionSite, merged
 
 
 class Exports:
@@ -42,13 +42,8 @@ def distinct(found: Iterable[Deployment]) -> Iterator[Deployment]:
 
 def _places(deployment: Deployment) -> list[tuple[int, int]]:
     """The text that the deployment alone may edit, in pieces that do not touch."""
-    merged: list[tuple[int, int]] = []
-    for element in sorted(site.element for site in deployment.sites if not getattr(site.handle, "borrowed", False)):
-        if merged and element.start <= merged[-1][1]:
-            merged[-1] = (merged[-1][0], max(merged[-1][1], element.end))
-        else:
-            merged.append((element.start, element.end))
-    return merged
+    own = (site.element for site in deployment.sites if not getattr(site.handle, "borrowed", False))
+    return merged((element.start, element.end) for element in own)
 
 
 def _crosses(taken: list[tuple[int, int]], start: int, end: int) -> bool:

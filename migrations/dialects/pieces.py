@@ -171,9 +171,9 @@ class WordList:
             return (left, end) if has_left or not first else (start, end)
         if first == 1 and self.statement and "#" not in text[end:right]:
             return start, right
-        return (start, right) if broken or not has_left or self._joined(left, start) else (left, end)
+        return (start, right) if broken or not has_left or self._continued(left, start) else (left, end)
 
-    def _joined(self, start: int, end: int) -> bool:
+    def _continued(self, start: int, end: int) -> bool:
         """Whether a gap holds characters of the file that its decoded text has lost, as two lines made one do."""
         _, before = self.layer.bounds(start - 1, start)
         behind, _ = self.layer.bounds(end, end + 1)

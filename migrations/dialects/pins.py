@@ -7,7 +7,7 @@ from pathlib import Path
 
 from appliance.migrations.canonical import Deployment, ReleaseHint, Span
 from appliance.migrations.dialects.layers import Layer, span
-from appliance.migrations.dialects.serving import pin_hint
+from appliance.migrations.dialects.serving import PIN, pin_hint
 
 _FILES = (
     "requirements.txt",
@@ -18,8 +18,6 @@ _FILES = (
     "environment.yaml",
 )
 _LINE = re.compile(r"^[^#\n]*?\b(vllm(?:\[[\w,-]*\])?\s*[=~]?=\s*v?\d[\w.]*)", re.MULTILINE)
-_INSTALLED = re.compile(r"\bvllm(?:(?:\[[\w,-]*\])?\s*[=~]=|-\d+\.\d+[^\s'\"]*\.whl)")
-_STOP = re.compile(r"[\s'\"]")
 _LIMIT = 1 << 20
 
 
@@ -34,13 +32,8 @@ def pinned(text: str) -> ReleaseHint | None:
 
 def pin_in(layer: Layer) -> ReleaseHint | None:
     """What a script installs."""
-    text = layer.text
-    found = _INSTALLED.search(text)
-    if found is None:
-        return None
-    stop = _STOP.search(text, found.end() + 1)
-    cut = stop.start() if stop else len(text)
-    return pin_hint(text[found.start() : cut], span(layer, found.start(), cut))
+    found = PIN.search(layer.text)
+    return pin_hint(found.group(), span(layer, *found.span())) if found else None
 
 
 def neighbour(path: str) -> ReleaseHint | None:

@@ -12,9 +12,9 @@ from appliance.migrations.catalogue import catalogue
 from appliance.migrations.dialects.arg_list import read_items
 from appliance.migrations.dialects.arg_texts import started
 from appliance.migrations.dialects.env_reader import Variables
+from appliance.migrations.dialects.image_hints import of_document, of_texts
 from appliance.migrations.dialects.layers import span
 from appliance.migrations.dialects.option_keys import Flavor, OptionKeys
-from appliance.migrations.dialects.pictures import of_document, of_texts
 from appliance.migrations.dialects.process import Reader, chart_hint
 from appliance.migrations.dialects.serving import engine_keys, engine_options, serves
 from appliance.migrations.dialects.wishes import Homes

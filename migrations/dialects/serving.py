@@ -53,8 +53,9 @@ _ENGINE_ENV = re.compile(
     r"VLLM|HF_|HUGGING|CUDA|NCCL|ROC|HIP|HSA|AITER|TORCH|PYTORCH|RAY_|LMCACHE|OMP_|TRITON|FLASH|TPU|XLA|NIXL|UCX|SAFE"
 )
 _OTHERS = re.compile(
-    r"production-stack/router|semantic-router|aibrix/(?:gateway|controller|metadata)|sglang|text-generation|tensorrt|lmdeploy|ollama|llama[._-]?cpp|tgi\b|triton|infinity",
-    re.I,
+    r"sglang|text-generation|tensorrt|lmdeploy|ollama|llama[._-]?cpp|tgi\b|triton|infinity"
+    r"|production-stack/router|semantic-router|aibrix/(?:gateway|controller|metadata)",
+    re.IGNORECASE,
 )
 
 

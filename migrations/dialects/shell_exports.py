@@ -35,7 +35,7 @@ def exported(
     return found
 
 
-def handed(layer: Layer, script: Script, remark: Remark | None) -> list[OptionSite]:
+def set_for_one(layer: Layer, script: Script, remark: Remark | None) -> list[OptionSite]:
     """What commands get that may start the engine by other means: `VLLM_X=1 python run.py`, `env VLLM_X=1 ...`."""
     found = []
     for command in script.commands:

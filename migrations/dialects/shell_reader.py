@@ -18,7 +18,7 @@ from appliance.migrations.dialects.outside import env_file
 from appliance.migrations.dialects.pieces import Piece, Remark, WordList
 from appliance.migrations.dialects.pins import pin_in
 from appliance.migrations.dialects.quoting import ARRAY, SHELL, SPLIT
-from appliance.migrations.dialects.shell_exports import cut_at_blanks, exported, handed
+from appliance.migrations.dialects.shell_exports import cut_at_blanks, exported, set_for_one
 from appliance.migrations.dialects.word_sites import Place, env_site
 from appliance.migrations.dialects.words_reader import Draft, Seen, WordsReader
 from appliance.migrations.values import templated
@@ -97,7 +97,7 @@ class ShellReader(WordsReader):
 
     def settings(self) -> list[OptionSite]:
         """The variables alone, exported or set for one command, for a file that does not start the engine itself."""
-        return [*self._exports(), *handed(self.layer, read_script(self.layer, every=True), self._remark)]
+        return [*self._exports(), *set_for_one(self.layer, read_script(self.layer, every=True), self._remark)]
 
     def pin(self) -> ReleaseHint | None:
         return pin_in(self.layer)
@@ -234,8 +234,8 @@ class ShellReader(WordsReader):
                 local = [env_site(words, *at) for at in around if pieces[at[0]] is not piece]
                 handed = self._handed(texts, command, env)
                 found = ShellReader(inner, remark, self._depth + 1, self._seen, self).read([*handed, *local])
-                picture = self._image_in_front(words, index)
-                self._nested += [replace(one, release=one.release or picture) for one in found]
+                image = self._image_in_front(words, index)
+                self._nested += [replace(one, release=one.release or image) for one in found]
                 return
         name = pieces[command.assignments].variable if command.assignments < len(pieces) else ""
         if name in self._started:

@@ -13,8 +13,9 @@ from appliance.migrations.canonical import Deployment, Edit, Entrypoint, Form, K
 from appliance.migrations.catalogue import catalogue
 from appliance.migrations.dialects.layers import FileLayer, span
 from appliance.migrations.dialects.pieces import Piece
+from appliance.migrations.dialects.pins import pin_in
 from appliance.migrations.dialects.quoting import SHELL
-from appliance.migrations.dialects.serving import PIN, TAGGED, engine_variable, image_hint, model_of, pin_hint
+from appliance.migrations.dialects.serving import TAGGED, engine_variable, image_hint, model_of
 from appliance.migrations.operations import CannotEditError, Operation
 from appliance.migrations.values import templated
 
@@ -38,8 +39,8 @@ _NAMED = re.compile(r"\bname\s*[=:]\s*[\"'](VLLM_[A-Z0-9_]+)[\"'],?\s*value\s*[=
 
 class _Reader:
     def __init__(self, text: str) -> None:
-        self.layer = FileLayer(text)
-        self.text = _REMARK.sub(lambda found: " " * len(found.group()), self.layer.text)
+        self.layer = FileLayer(_REMARK.sub(lambda found: " " * len(found.group()), text))
+        self.text = self.layer.text
 
     def read(self) -> list[Deployment]:
         starts = list(_START.finditer(self.text))
@@ -98,10 +99,8 @@ class _Reader:
                     )
 
     def _hint(self) -> ReleaseHint | None:
-        for found in PIN.finditer(self.text):
-            return pin_hint(found.group(), span(self.layer, *found.span()))
         hints = (image_hint(found.group(), span(self.layer, *found.span())) for found in TAGGED.finditer(self.text))
-        return next((hint for hint in hints if hint and hint.release), None)
+        return pin_in(self.layer) or next((hint for hint in hints if hint and hint.release), None)
 
 
 class _Text:

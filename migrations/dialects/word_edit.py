@@ -1,11 +1,11 @@
 """Operations on option sites in word lists, turned into edits: the least that has to change, gap and quotes kept."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from appliance.migrations.argv import write_words
-from appliance.migrations.canonical import Edit, Form, Kind, OptionSite
+from appliance.migrations.canonical import Edit, Form, Kind, OptionSite, merged
 from appliance.migrations.dialects.json_edit import JsonOperation, dump, edit_json
 from appliance.migrations.dialects.layers import part, replaced
 from appliance.migrations.dialects.pieces import CannotWriteError, WordList
@@ -265,7 +265,7 @@ def _written(words: WordList, plan: _Plan) -> list[Edit]:
             edits += _whole(words, first, first, new[0]) + _whole(words, last, last, new[1])
         else:
             edits += _whole(words, first, last, words.syntax.separator.join(new))
-    for start, end in _joined(words.removal(first, last) for first, last in words.runs(plan.removed)):
+    for start, end in merged(words.removal(first, last) for first, last in words.runs(plan.removed)):
         edits.append(words.layer.edit(start, end, ""))
     for (first, last), groups in behind.items():
         gap = words.gap_of(first)
@@ -273,16 +273,6 @@ def _written(words: WordList, plan: _Plan) -> list[Edit]:
         if groups:
             edits.append(words.layer.edit(at, at, "".join(gap + words.syntax.separator.join(new) for new in groups)))
     return edits
-
-
-def _joined(cuts: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    found: list[tuple[int, int]] = []
-    for start, end in sorted(cuts):
-        if found and start < found[-1][1]:
-            found[-1] = (found[-1][0], max(end, found[-1][1]))
-        else:
-            found.append((start, end))
-    return found
 
 
 def _whole(words: WordList, first: int, last: int, new: str) -> list[Edit]:

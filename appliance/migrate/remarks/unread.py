@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from appliance.diagnostics import Severity
-from appliance.migrations.canonical import Deployment
+from appliance.migrations.canonical import Deployment, merged
 from appliance.migrations.release import Release
 from appliance.migrations.releases import RULES
 from appliance.migrations.rule import Room
@@ -37,7 +37,7 @@ def unread(text: str, target: Release, deployments: Iterable[Deployment] = ()) -
     if "vllm" not in text.lower():
         return
     elements = (site.element for one in deployments for site in one.sites if not site.source)
-    taken = _joined((element.start, element.end) for element in elements)
+    taken = merged((element.start, element.end) for element in elements)
     seen = set()
     for found in _FLAG.finditer(text):
         name, at = found[1].replace("_", "-"), found.start()
@@ -47,17 +47,6 @@ def unread(text: str, target: Release, deployments: Iterable[Deployment] = ()) -
         if not place or taken[place - 1][1] <= at:
             seen.add(name)
             yield at, name
-
-
-def _joined(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """In order, without overlaps."""
-    found: list[tuple[int, int]] = []
-    for start, end in sorted(spans):
-        if found and start <= found[-1][1]:
-            found[-1] = (found[-1][0], max(found[-1][1], end))
-        else:
-            found.append((start, end))
-    return found
 
 
 @lru_cache(maxsize=8)
